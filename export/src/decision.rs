@@ -42,7 +42,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 /// Packets in a port's transmit ring: each takes eight bytes for each port.
 const MOST_RING_PACKETS: u16 = 256;
 
-pub(crate) use layout::LEAST_BYTES;
+pub(crate) use layout::{LEAST_BYTES, places};
 pub(crate) use memory::class_count;
 
 const SWITCH: &str = include_str!("decision/dropcast_switch.h");
@@ -146,13 +146,6 @@ pub(crate) fn check(
         return refuse(format!(
             "the model is for a base RTT of {averaged} ns, the switch has {own} ns"
         ));
-    }
-    if !switch.reserved_bytes.is_empty() {
-        return refuse(
-            "its queues have reserved_bytes, which exported virtual queues do not model; export the \
-             prediction without the switch"
-                .into(),
-        );
     }
     if switch.shared.contains(&false) {
         return refuse(
@@ -285,14 +278,22 @@ fn define_switch(defined: &mut Definitions, switch: &SwitchSpec, is_bounded: boo
     defined.number("LQD_RING", switch.transmit_ring_packets);
     defined.flag(scheduler, switch.queues_per_port > 1);
     if switch.scheduler == Scheduler::Dwrr {
-        let quanta: Vec<String> = switch.quantum_bytes.iter().map(|of| format!("{of}u")).collect();
-        defined.array("LQD_QUANTA", &quanta);
+        defined.array("LQD_QUANTA", &numbers(&switch.quantum_bytes));
     }
     define_pushable(defined, switch, is_bounded);
+    if !switch.reserved_bytes.is_empty() {
+        // By queue: the verifier of eBPF does not know the bounds of a remainder.
+        let by_queue = (0..switch.queues()).map(|queue| switch.reserved_bytes_of(queue));
+        defined.array("LQD_RESERVED", &numbers(&by_queue.collect::<Vec<_>>()));
+    }
     defined.number("LQD_PRECISION_ONE", DriftMonitor::ONE);
     defined.number("LQD_WINDOW", rule.window());
     defined.number("LQD_FALL_BELOW", rule.fall_below);
     defined.number("LQD_RECOVER_AT", rule.recover_at);
+}
+
+fn numbers(of: &[u32]) -> Vec<String> {
+    of.iter().map(|number| format!("{number}u")).collect()
 }
 
 /// Which queues packets are pushed out of, and how the longest of them is found.

@@ -9,4 +9,4 @@ mod shared;
 pub use code::PolicyCode;
 pub use error::PolicyCodeError;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
-pub(crate) use shared::{FRAME, alphas_in_128ths, c_array, c_constants, sources};
+pub(crate) use shared::{FRAME, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources};

@@ -4,7 +4,9 @@ mod packets;
 
 pub(crate) use packets::golden;
 
-use crate::policy_code::{FRAME, PolicyCodeError, alphas_in_128ths, c_array, c_constants, sources};
+use crate::policy_code::{
+    FRAME, PolicyCodeError, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources,
+};
 use crate::target::EmittedFile;
 use dropcast_data::{SwitchSpec, Victim};
 use dropcast_oracle::spare_tails::SpareTailsConstants;
@@ -66,7 +68,7 @@ fn c_config(
     constants: &SpareTailsConstants,
     alpha_128: &[u32],
 ) -> String {
-    let by_queue = (0..spec.queues()).map(|queue| alpha_128[queue % alpha_128.len()]);
+    let by_queue = |of: &[u32]| c_array((0..spec.queues()).map(|queue| of[queue % of.len()]));
     let defined = [
         ("FLOWS", parameters.flows.to_string()),
         ("QUEUES", spec.queues().to_string()),
@@ -77,7 +79,8 @@ fn c_config(
         ("BURST_FLOWS", constants.burst_flows.to_string()),
         ("SILENCE_NS", format!("{}u", constants.silence_ns)),
         ("LEAST_HELD_BYTES", format!("{}u", constants.least_held_bytes)),
-        ("ALPHA_128", c_array(by_queue)),
+        ("RESERVED_BYTES", by_queue(&reserved_bytes(spec))),
+        ("ALPHA_128", by_queue(alpha_128)),
     ];
     c_constants("DROPCAST_SPARE_TAILS", "dropcast_spare_tails.h", &defined)
 }

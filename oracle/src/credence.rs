@@ -81,7 +81,8 @@ impl<'a, O: DropOracle> Credence<'a, O> {
 
     /// A packet of `size_bytes` arrives for a queue of a port, both numbered from 0. If the verdict
     /// accepts, the packet is counted in its queue: add it to the switch's. Time must not go back. The
-    /// answer for a queue that does not exist, or 0 bytes, is [`Verdict::NoRoom`].
+    /// answer for a queue that does not exist, or 0 bytes, is [`Verdict::NoRoom`]; for a packet that fits into the
+    /// bytes that are reserved for its queue it is [`Verdict::Accepted`].
     ///
     /// The features are computed, and the oracle is asked, only if the decision may depend on it.
     pub fn arrival(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) -> Verdict {
@@ -89,19 +90,21 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             return Verdict::NoRoom;
         };
         self.lqd.advance(now_ns);
+        let part_bytes = self.shared_part(at, size_bytes);
         let mut situation = Situation {
-            fits: u64::from(self.occupancy_bytes) + u64::from(size_bytes)
+            fits: u64::from(self.occupancy_bytes) + u64::from(part_bytes)
                 <= u64::from(self.lqd.switch.buffer_bytes),
             // Any length below or from B/N on: the queues that are that long are counted.
             longest_queue_bytes: if self.long_queues > 0 { u32::MAX } else { 0 },
             buffer_bytes: self.lqd.switch.buffer_bytes,
             ports: self.lqd.switch.ports() as u32,
             queue_bytes: self.lqd.memory.queues[at].real_bytes,
-            size_bytes,
+            size_bytes: part_bytes,
             threshold_bytes: self.lqd.memory.queues[at].bytes,
             slack_bytes: self.lqd.switch.slack_bytes,
         };
         let may_ask = situation.fits
+            && part_bytes > 0
             && !situation.is_safeguarded()
             && u64::from(situation.queue_bytes)
                 <= u64::from(situation.threshold_bytes) + u64::from(situation.slack_bytes);
@@ -111,9 +114,15 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         };
         let added = self.lqd.admit(at, size_bytes);
         situation.threshold_bytes = self.lqd.memory.queues[at].bytes;
-        let verdict = situation.decide(|| predicted && self.follows(at, added));
+        let verdict = match part_bytes {
+            0 => Verdict::Accepted,
+            _ => situation.decide(|| predicted && self.follows(at, added)),
+        };
         if verdict.accepts() {
-            self.resize(at, situation.queue_bytes + size_bytes);
+            self.resize(at, situation.queue_bytes + part_bytes);
+            if let Some(beside) = self.lqd.memory.reserves.get_mut(at) {
+                beside.real_bytes += size_bytes - part_bytes;
+            }
         }
         verdict
     }
@@ -125,6 +134,16 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         self.lqd.advance(now_ns);
         let before_bytes = self.lqd.memory.queues[at].real_bytes;
         self.resize(at, before_bytes.saturating_sub(size_bytes));
+        if let Some(beside) = self.lqd.memory.reserves.get_mut(at) {
+            let left_bytes = size_bytes.saturating_sub(before_bytes);
+            beside.real_bytes = beside.real_bytes.saturating_sub(left_bytes);
+        }
+    }
+
+    /// Serves at most `most` packets of virtual LQD's ports that are due by `now_ns`; whether more may be. The next call has the rest to
+    /// do: after a long silence that is up to the whole buffer. So call this while no packets arrive.
+    pub fn catch_up(&mut self, now_ns: u64, most: u32) -> bool {
+        (0..most).all(|_| self.lqd.serve(now_ns))
     }
 
     /// Whether to accept every packet below its threshold while the precision of predicted drops is
@@ -144,7 +163,7 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         self.lqd.unheld
     }
 
-    /// Bytes in one of the switch's queues; 0 if there is no such queue.
+    /// Bytes of one of the switch's queues in the shared buffer; 0 if there is no such queue.
     pub fn queue_bytes(&self, port: u32, queue: u32) -> u32 {
         self.place(port, queue).map_or(0, |at| self.lqd.memory.queues[at].real_bytes)
     }
@@ -154,9 +173,15 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         self.place(port, queue).map_or(0, |at| self.lqd.memory.queues[at].bytes)
     }
 
-    /// Bytes in the switch's buffer, `Q`.
+    /// Bytes in the switch's shared buffer, `Q`.
     pub fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes
+    }
+
+    /// What a packet adds to the shared buffer.
+    fn shared_part(&self, at: usize, size_bytes: u32) -> u32 {
+        let beside_bytes = self.lqd.memory.reserves.get(at).map_or(0, |beside| beside.real_bytes);
+        self.lqd.switch.shared_part(at, beside_bytes, size_bytes)
     }
 
     fn place(&self, port: u32, queue: u32) -> Option<usize> {

@@ -35,6 +35,7 @@
 //!     wire_overhead_bytes: 0,
 //!     transmit_ring_packets: 0,
 //!     slack_bytes: 0,
+//!     reserved_bytes: &[],
 //!     pushable: 1,
 //! };
 //! let (mut ports, mut queues) = ([PortState::IDLE; 2], [QueueState::EMPTY; 2]);
@@ -48,6 +49,7 @@
 //!     averages: &mut [],
 //!     rings: &mut [],
 //!     deficits: &mut [],
+//!     reserves: &mut [],
 //! };
 //! const QUEUE_LENGTH: u8 = 0;
 //! let mut credence = Credence::with_oracle(switch, memory, &[QUEUE_LENGTH], LongQueue)?;
@@ -85,7 +87,7 @@ pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
-pub use memory::{Memory, PacketState, PortState, QueueState};
+pub use memory::{Memory, PacketState, PortState, QueueState, ReservedState};
 pub use rule::{Rule, RuleConstants, RuleQueue};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};

@@ -34,9 +34,9 @@ impl PortState {
 /// A queue of the switch, and of virtual LQD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueState {
-    /// Bytes in virtual LQD's queue: the threshold.
+    /// Bytes of virtual LQD's queue in the shared buffer: the threshold.
     pub(crate) bytes: u32,
-    /// Bytes in the switch's own queue.
+    /// Bytes of the switch's own queue in the shared buffer.
     pub(crate) real_bytes: u32,
     /// Bytes that arrived recently.
     pub(crate) recent_bytes: u32,
@@ -59,6 +59,20 @@ impl QueueState {
         let coming = u64::from(eighths) * u64::from(self.recent_bytes);
         (u64::from(self.bytes) + coming).saturating_sub(drain_bytes / u64::from(16 / eighths))
     }
+}
+
+/// What a queue holds of the bytes that are reserved for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReservedState {
+    /// Virtual LQD's queue.
+    pub(crate) bytes: u32,
+    /// The switch's own.
+    pub(crate) real_bytes: u32,
+}
+
+impl ReservedState {
+    /// Of an empty queue.
+    pub const EMPTY: Self = ReservedState { bytes: 0, real_bytes: 0 };
 }
 
 /// A packet in virtual LQD, or a free place for one.
@@ -99,6 +113,8 @@ pub struct Memory<'a> {
     pub rings: &'a mut [u64],
     /// One for each queue if the ports serve by [`Dwrr`](crate::Service::Dwrr).
     pub deficits: &'a mut [u64],
+    /// One for each queue if any has [reserved bytes](SwitchConstants::reserved_bytes).
+    pub reserves: &'a mut [ReservedState],
 }
 
 /// Which parts of the memory a model needs.
@@ -132,6 +148,7 @@ impl Memory<'_> {
             ("averages", self.averages.len(), of(needs.averages, queues + 1)),
             ("rings", self.rings.len(), ring.saturating_mul(switch.ports())),
             ("deficits", self.deficits.len(), of(needs.dwrr, queues)),
+            ("reserves", self.reserves.len(), of(switch.reserves(), queues)),
         ] {
             if length < needed {
                 return Err(NotReady::TooLittleMemory(name));
@@ -144,6 +161,7 @@ impl Memory<'_> {
         self.averages.fill(Average::ZERO);
         self.rings.fill(0);
         self.deficits.fill(0);
+        self.reserves.fill(ReservedState::EMPTY);
         let places = self.packets.len().min(usize::from(NOWHERE));
         for (place, packet) in self.packets.iter_mut().enumerate().take(places) {
             // Below `NOWHERE`, the maximum number of places.

@@ -14,6 +14,9 @@ pub struct RuleConstants<L> {
     pub window_ns: u32,
     /// The share of predictions that must come true for them to be followed, in 65,536ths.
     pub gate: u32,
+    /// Bytes beside the shared buffer that only the queue may use, `u32::MAX` if it does not draw on that: one for each queue of a
+    /// port.
+    pub reserved_bytes: L,
     /// Dynamic Thresholds' alpha, in 128ths: one for each queue of a port.
     pub alpha_128: L,
     /// Bytes that a port sends until the horizon: one for each port.
@@ -25,8 +28,10 @@ pub struct RuleConstants<L> {
 pub struct RuleQueue {
     /// Its last event.
     updated_ns: u64,
-    /// What it holds.
+    /// What it holds of the shared buffer.
     bytes: u32,
+    /// What it holds of the bytes that are reserved for it.
+    beside_bytes: u32,
     /// What arrived lately.
     recent_bytes: u32,
     /// What it is expected to hold at the horizon.
@@ -36,7 +41,7 @@ pub struct RuleQueue {
 impl RuleQueue {
     /// An empty queue.
     pub const EMPTY: Self =
-        RuleQueue { updated_ns: 0, bytes: 0, recent_bytes: 0, expected_bytes: 0 };
+        RuleQueue { updated_ns: 0, bytes: 0, beside_bytes: 0, recent_bytes: 0, expected_bytes: 0 };
 }
 
 /// A switch's shared buffer under the rule: integers only, no allocation. The memory of the queues, `Q` and `W`, is the
@@ -62,11 +67,12 @@ where
     /// An empty switch. What the memory holds is overwritten.
     ///
     /// # Errors
-    /// If there are no ports or queues, the window is 0, or the memory is not that of so many queues.
+    /// If there are no ports or queues, alphas and reserved bytes are not for as many, the window is 0, or the memory is not that of so many queues.
     pub fn new(constants: RuleConstants<L>, mut queues: Q, waiting: W) -> Result<Self, NotReady> {
         let (ports, per_port) =
             (constants.drain_bytes.as_ref().len(), constants.alpha_128.as_ref().len());
-        if ports == 0 || per_port == 0 || constants.window_ns == 0 {
+        let reserves = constants.reserved_bytes.as_ref().len();
+        if ports == 0 || per_port == 0 || reserves != per_port || constants.window_ns == 0 {
             return Err(NotReady::BadConstants);
         }
         let lengths = [("queues", queues.as_ref().len()), ("waiting", waiting.as_ref().len())];
@@ -103,11 +109,12 @@ where
     /// # Panics
     /// If there is no such queue.
     pub fn departure(&mut self, queue: usize, size_bytes: u32, now_ns: u64) {
-        let bytes = self.queues.as_ref()[queue].bytes;
-        let left_bytes = size_bytes.min(bytes);
-        self.occupancy_bytes -= left_bytes;
-        self.changed(queue, bytes - left_bytes, 0, now_ns);
-        if bytes == left_bytes {
+        let of = &mut self.queues.as_mut()[queue];
+        let left_bytes = of.bytes - size_bytes.min(of.bytes);
+        of.beside_bytes -= size_bytes.saturating_sub(of.bytes).min(of.beside_bytes);
+        let is_empty = left_bytes == 0 && of.beside_bytes == 0;
+        self.changed(queue, left_bytes, 0, now_ns);
+        if is_empty {
             self.confirmation.emptied(queue);
         }
     }
@@ -117,6 +124,10 @@ where
     /// # Panics
     /// If there is no such queue.
     pub fn decide(&mut self, queue: usize, size_bytes: u32) -> Verdict {
+        let size_bytes = self.shared_part(queue, size_bytes);
+        if size_bytes == 0 {
+            return Verdict::Accepted;
+        }
         let free_bytes = self.constants.buffer_bytes - self.occupancy_bytes;
         self.confirmation.arrives(size_bytes, |bytes| bytes <= free_bytes);
         let bytes = self.queues.as_ref()[queue].bytes;
@@ -142,15 +153,17 @@ where
     /// # Panics
     /// If there is no such queue.
     pub fn settled(&mut self, queue: usize, size_bytes: u32, is_accepted: bool, now_ns: u64) {
-        let mut bytes = self.queues.as_ref()[queue].bytes;
+        let shared_bytes = self.shared_part(queue, size_bytes);
+        let of = &mut self.queues.as_mut()[queue];
+        let mut bytes = of.bytes;
         if is_accepted {
-            bytes += size_bytes;
-            self.occupancy_bytes += size_bytes;
+            bytes += shared_bytes;
+            of.beside_bytes += size_bytes - shared_bytes;
         }
         self.changed(queue, bytes, size_bytes, now_ns);
     }
 
-    /// Bytes in the buffer.
+    /// Bytes in the shared buffer.
     pub fn occupancy_bytes(&self) -> u32 {
         self.occupancy_bytes
     }
@@ -167,7 +180,15 @@ where
         level >= buffer_bytes
     }
 
-    /// An event of a queue, which holds `bytes` after it: what it is then expected to hold.
+    /// What a packet adds to the shared buffer: nothing while the bytes that are reserved for its queue have room.
+    fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
+        let reserved_bytes = self.constants.reserved_bytes.as_ref();
+        let room_bytes =
+            reserved_bytes[queue % reserved_bytes.len()] - self.queues.as_ref()[queue].beside_bytes;
+        size_bytes.saturating_sub(room_bytes)
+    }
+
+    /// An event of a queue, which holds `bytes` of the shared buffer after it: what it is then expected to hold.
     fn changed(&mut self, number: usize, bytes: u32, arrived_bytes: u32, now_ns: u64) {
         let RuleConstants { buffer_bytes, window_ns, alpha_128, drain_bytes, .. } = &self.constants;
         let (per_port, drains) = (alpha_128.as_ref().len(), drain_bytes.as_ref());
@@ -191,6 +212,7 @@ where
             |bytes: u32| u64::from(bytes) * drains.len() as u64 >= u64::from(*buffer_bytes);
         self.long_queues -= u32::from(is_long(queue.bytes));
         self.long_queues += u32::from(is_long(bytes));
+        self.occupancy_bytes = self.occupancy_bytes - queue.bytes + bytes;
         queue.bytes = bytes;
     }
 }

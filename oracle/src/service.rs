@@ -13,7 +13,7 @@ impl VirtualLqd<'_> {
             Service::RoundRobin => {
                 let turn = usize::from(self.memory.ports[port].turn);
                 let places = (0..per_port).map(|step| (turn + step) % per_port);
-                let at = { places }.find(|at| self.memory.queues[first + at].bytes > 0)?;
+                let at = { places }.find(|at| self.holds(first + at))?;
                 self.memory.ports[port].turn = ((at + 1) % per_port) as u8;
                 Some(first + at)
             }
@@ -24,7 +24,7 @@ impl VirtualLqd<'_> {
 
     /// The first of `count` queues that is not empty.
     fn backlogged(&self, first: usize, count: usize) -> Option<usize> {
-        (first..first + count).find(|&queue| self.memory.queues[queue].bytes > 0)
+        (first..first + count).find(|&queue| self.holds(queue))
     }
 
     /// Deficit round robin: a visited queue gets its quantum once, sends while its deficit covers its
@@ -40,7 +40,7 @@ impl VirtualLqd<'_> {
         loop {
             for _ in 0..quanta.len() {
                 let at = usize::from(self.memory.ports[port].turn);
-                if self.memory.queues[first + at].bytes > 0 {
+                if self.holds(first + at) {
                     let head_bytes = u64::from(self.head_bytes(first + at));
                     let deficit = &mut self.memory.deficits[first + at];
                     if !self.memory.ports[port].was_credited {
@@ -68,10 +68,10 @@ impl VirtualLqd<'_> {
             let missing = u64::from(self.head_bytes(first + at)) - self.memory.deficits[first + at];
             missing.div_ceil(quantum.into())
         };
-        let backlogged = |&(at, _): &(usize, &u32)| self.memory.queues[first + at].bytes > 0;
+        let backlogged = |&(at, _): &(usize, &u32)| self.holds(first + at);
         let fewest = quanta.iter().enumerate().filter(backlogged).map(rounds).min().unwrap_or(1);
         for (at, &quantum) in quanta.iter().enumerate() {
-            if self.memory.queues[first + at].bytes > 0 {
+            if self.holds(first + at) {
                 self.memory.deficits[first + at] += (fewest - 1) * u64::from(quantum);
             }
         }

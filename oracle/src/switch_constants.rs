@@ -35,6 +35,9 @@ pub struct SwitchConstants<'a> {
     pub transmit_ring_packets: u32,
     /// How much longer than its threshold a queue may become ([`crate::Situation::slack_bytes`]).
     pub slack_bytes: u32,
+    /// Bytes beside the shared buffer that only the queue may use, and uses first: one value for each queue of a port; none if no
+    /// queue has any.
+    pub reserved_bytes: &'a [u32],
     /// Bit `i`: whether packets may be pushed out of queue `i` of a port.
     pub pushable: u32,
 }
@@ -54,8 +57,8 @@ pub enum NotReady {
     /// Of a switch where a port has another line rate.
     OtherLineRate,
     /// A constant is out of its range: no ports, no or more than 32 queues for a port, a line rate of 0, a
-    /// buffer beyond 31 bits, a base RTT of 0 or beyond 32 bits, or quanta that are not one for each
-    /// queue.
+    /// buffer beyond 31 bits, a base RTT of 0 or beyond 32 bits, or quanta or reserved bytes that are not one
+    /// for each queue.
     BadConstants,
     /// The bytes are not a table.
     BadTable(TableError),
@@ -118,6 +121,21 @@ impl SwitchConstants<'_> {
             && self.buffer_bytes <= i32::MAX as u32
             && (1..=u64::from(u32::MAX)).contains(&self.base_rtt_ns)
             && quanta_fit
+            && (!self.reserves() || self.reserved_bytes.len() == self.queues_per_port as usize)
+    }
+
+    /// Whether a queue may have bytes of its own.
+    pub(crate) fn reserves(&self) -> bool {
+        !self.reserved_bytes.is_empty()
+    }
+
+    /// What a packet adds to the shared buffer if its queue holds `beside_bytes` of its reserved bytes.
+    pub(crate) fn shared_part(&self, queue: usize, beside_bytes: u32, size_bytes: u32) -> u32 {
+        if !self.reserves() {
+            return size_bytes;
+        }
+        let reserved_bytes = self.reserved_bytes[queue % self.queues_per_port as usize];
+        size_bytes.saturating_sub(reserved_bytes - beside_bytes)
     }
 
     pub(crate) fn is_pushable(&self, queue: usize) -> bool {

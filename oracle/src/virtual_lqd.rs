@@ -44,23 +44,30 @@ impl VirtualLqd<'_> {
 
     /// Serves the ports up to and including `now_ns`. Ports due at the same time go in port order.
     pub(crate) fn advance(&mut self, now_ns: u64) {
-        while self.next_due_ns <= now_ns && self.next_due_ns != u64::MAX {
-            let (port, time_ns) = self.earliest();
-            self.next_due_ns = time_ns;
-            if time_ns > now_ns || time_ns == u64::MAX {
-                break;
-            }
-            self.memory.ports[port].due_ns = match self.pick(port) {
-                None => u64::MAX,
-                Some(queue) => {
-                    let size_bytes = self.head_bytes(queue);
-                    let due_ns = self.send(port, time_ns, size_bytes);
-                    self.take(queue, self.memory.queues[queue].head, time_ns);
-                    due_ns
-                }
-            };
-        }
+        while self.serve(now_ns) {}
         self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Serves the port that is due first, if it is by `now_ns`; whether another may be.
+    pub(crate) fn serve(&mut self, now_ns: u64) -> bool {
+        if self.next_due_ns > now_ns || self.next_due_ns == u64::MAX {
+            return false;
+        }
+        let (port, time_ns) = self.earliest();
+        self.next_due_ns = time_ns;
+        if time_ns > now_ns || time_ns == u64::MAX {
+            return false;
+        }
+        self.memory.ports[port].due_ns = match self.pick(port) {
+            None => u64::MAX,
+            Some(queue) => {
+                let size_bytes = self.head_bytes(queue);
+                let due_ns = self.send(port, time_ns, size_bytes);
+                self.take(queue, self.memory.queues[queue].head, time_ns);
+                due_ns
+            }
+        };
+        true
     }
 
     /// The port that is due first, the lowest of those, and when.
@@ -77,9 +84,7 @@ impl VirtualLqd<'_> {
     /// A packet arrives; returns whether it is added. While it does not fit, the tail of the longest
     /// pushable queue is pushed out (Aiello et al.).
     pub(crate) fn admit(&mut self, queue: usize, size_bytes: u32) -> bool {
-        while u64::from(self.occupancy_bytes) + u64::from(size_bytes)
-            > u64::from(self.switch.buffer_bytes)
-        {
+        while !self.has_room(queue, size_bytes) {
             let Some(victim) = self.longest() else {
                 let before = self.expected_soon(queue);
                 self.changed(queue, Change::Arrived(size_bytes), self.now_ns, before);
@@ -100,6 +105,23 @@ impl VirtualLqd<'_> {
         }
         self.changed(queue, Change::Arrived(size_bytes), self.now_ns, before);
         added
+    }
+
+    /// What a packet for a queue adds to the shared buffer. It becomes less when packets of its own queue are pushed out.
+    fn shared_part(&self, queue: usize, size_bytes: u32) -> u32 {
+        let beside_bytes = self.memory.reserves.get(queue).map_or(0, |beside| beside.bytes);
+        self.switch.shared_part(queue, beside_bytes, size_bytes)
+    }
+
+    fn has_room(&self, queue: usize, size_bytes: u32) -> bool {
+        let part = u64::from(self.shared_part(queue, size_bytes));
+        u64::from(self.occupancy_bytes) + part <= u64::from(self.switch.buffer_bytes)
+    }
+
+    /// Whether a queue holds packets.
+    pub(crate) fn holds(&self, queue: usize) -> bool {
+        self.memory.queues[queue].bytes > 0
+            || self.memory.reserves.get(queue).is_some_and(|beside| beside.bytes > 0)
     }
 
     /// The drop of the last packet of a queue, which arrived last, was predicted.
@@ -125,19 +147,24 @@ impl VirtualLqd<'_> {
             self.unheld += 1;
             return false;
         }
+        let is_first = !self.holds(queue);
+        let part_bytes = self.shared_part(queue, size_bytes);
         let state = &mut self.memory.queues[queue];
         let packet = &mut self.memory.packets[usize::from(place)];
         self.free = packet.next;
-        let before = if state.bytes == 0 { NOWHERE } else { state.tail };
+        let before = if is_first { NOWHERE } else { state.tail };
         *packet = PacketState { size_bytes, next: NOWHERE, previous: before };
         state.tail = place;
-        state.bytes += size_bytes;
+        state.bytes += part_bytes;
         if before == NOWHERE {
             state.head = place;
         } else {
             self.memory.packets[usize::from(before)].next = place;
         }
-        self.occupancy_bytes += size_bytes;
+        self.occupancy_bytes += part_bytes;
+        if let Some(beside) = self.memory.reserves.get_mut(queue) {
+            beside.bytes += size_bytes - part_bytes;
+        }
         true
     }
 
@@ -153,8 +180,12 @@ impl VirtualLqd<'_> {
         if place == state.head {
             state.head = next;
         }
-        state.bytes -= size_bytes;
-        self.occupancy_bytes -= size_bytes;
+        let part_bytes = size_bytes.min(state.bytes);
+        state.bytes -= part_bytes;
+        self.occupancy_bytes -= part_bytes;
+        if let Some(beside) = self.memory.reserves.get_mut(queue) {
+            beside.bytes -= size_bytes - part_bytes;
+        }
         self.memory.packets[usize::from(place)].next = self.free;
         self.free = place;
         self.changed(queue, Change::Left, time_ns, before);

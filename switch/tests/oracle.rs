@@ -76,6 +76,7 @@ impl Owned {
             averages: &mut self.averages,
             rings: &mut [],
             deficits: &mut [],
+            reserves: &mut [],
         }
     }
 }
@@ -90,6 +91,7 @@ fn constants(spec: &SwitchSpec, slack_bytes: u32) -> SwitchConstants<'_> {
         wire_overhead_bytes: spec.wire_overhead_bytes,
         transmit_ring_packets: 0,
         slack_bytes,
+        reserved_bytes: &spec.reserved_bytes,
         pushable: u32::MAX,
     }
 }

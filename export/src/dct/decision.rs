@@ -30,6 +30,7 @@ pub fn init<'a>(
         averages: &mut state.averages,
         rings: &mut state.rings,
         deficits: &mut state.deficits,
+        reserves: &mut state.reserves,
     };
     Credence::with_table(SWITCH, memory, Table::parse(TABLE).map_err(NotReady::BadTable)?)
 }
@@ -55,8 +56,8 @@ pub(super) fn text(
         "\
 {about}
 use dropcast_oracle::{{
-    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
-    SwitchConstants, Table,
+    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, ReservedState,
+    Service, SwitchConstants, Table,
 }};
 
 /// The forest.
@@ -72,6 +73,7 @@ pub const SWITCH: SwitchConstants<'static> = SwitchConstants {{
     wire_overhead_bytes: {overhead},
     transmit_ring_packets: {ring},
     slack_bytes: {slack},
+    reserved_bytes: &{reserved:?},
     pushable: {pushable:#x},
 }};
 
@@ -86,6 +88,7 @@ pub struct State {{
     averages: [Average; {averages}],
     rings: [u64; {rings}],
     deficits: [u64; {deficits}],
+    reserves: [ReservedState; {reserves}],
 }}
 
 impl State {{
@@ -99,6 +102,7 @@ impl State {{
         averages: [Average::ZERO; {averages}],
         rings: [0; {rings}],
         deficits: [0; {deficits}],
+        reserves: [ReservedState::EMPTY; {reserves}],
     }};
 }}
 
@@ -111,6 +115,7 @@ impl State {{
         overhead = switch.wire_overhead_bytes,
         ring = switch.transmit_ring_packets,
         slack = switch.slack_bytes,
+        reserved = switch.reserved_bytes,
         least = LEAST_BYTES,
         ports = sizes.ports,
         queues = sizes.queues,
@@ -120,6 +125,7 @@ impl State {{
         averages = sizes.averages,
         rings = sizes.rings,
         deficits = sizes.deficits,
+        reserves = sizes.reserves,
     ))
 }
 
@@ -169,6 +175,7 @@ struct Sizes {
     averages: usize,
     rings: usize,
     deficits: usize,
+    reserves: usize,
 }
 
 impl Sizes {
@@ -179,12 +186,13 @@ impl Sizes {
         Sizes {
             ports,
             queues,
-            packets: switch.buffer_bytes.div_ceil(LEAST_BYTES).clamp(1, 65_535),
+            packets: decision::places(switch).clamp(1, 65_535),
             heard: of(kept.arrivals, queues),
             classes: of(kept.classes.any(), Memory::CLASSES),
             averages: of(kept.averages, queues + 1),
             rings: ports * usize::from(switch.transmit_ring_packets),
             deficits: of(switch.scheduler == Scheduler::Dwrr, queues),
+            reserves: of(!switch.reserved_bytes.is_empty(), queues),
         }
     }
 
@@ -192,6 +200,6 @@ impl Sizes {
     fn bytes(&self) -> usize {
         24 * self.ports
             + 16 * (self.queues + self.averages + self.classes)
-            + 8 * (self.packets as usize + self.heard + self.rings + self.deficits)
+            + 8 * (self.packets as usize + self.heard + self.rings + self.deficits + self.reserves)
     }
 }

@@ -18,6 +18,7 @@
 #define dropcast_accepts DROPCAST_NAME(accepts)
 #define dropcast_arrival DROPCAST_NAME(arrival)
 #define dropcast_departure DROPCAST_NAME(departure)
+#define dropcast_catch_up DROPCAST_NAME(catch_up)
 #define dropcast_scan DROPCAST_NAME(scan)
 #endif
 
@@ -165,7 +166,8 @@ DROPCAST_FUNCTION int dropcast_accepts(enum dropcast_verdict verdict)
 }
 
 /* A packet arrives: Credence (Algorithm 1). Features are those of virtual LQD before the packet is
- * added; the threshold is the length of LQD's queue after that. If the verdict accepts, the packet is
+ * added; the threshold is the length of LQD's queue after that. One that fits into the bytes that are reserved for its queue is
+ * accepted. If the verdict accepts, the packet is
  * counted in its queue: add it to the switch's. Time must not go back.
  *
  * The features are computed, and the forest asked, only if the decision may depend on them. */
@@ -173,16 +175,17 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
     struct dropcast_decision *state, uint32_t port, uint32_t queue, uint32_t size_bytes, uint64_t now_ns)
 {
     const uint32_t at = port * DROPCAST_LQD_PER_PORT + queue;
-    uint32_t after_bytes;
+    uint32_t part_bytes, after_bytes;
     int fits, safeguarded, added, predicted = 0;
 
     if (port >= DROPCAST_LQD_PORTS || queue >= DROPCAST_LQD_PER_PORT || size_bytes == 0) {
         return DROPCAST_NO_ROOM;
     }
     dropcast_advance(state, now_ns);
-    fits = (uint64_t)state->occupancy_bytes + size_bytes <= DROPCAST_LQD_BUFFER_BYTES;
+    part_bytes = dropcast_shared_part(at, DROPCAST_REAL_BESIDE(state), size_bytes);
+    fits = (uint64_t)state->occupancy_bytes + part_bytes <= DROPCAST_LQD_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && !safeguarded && state->real_bytes[DROPCAST_QUEUE(at)] <= state->bytes[DROPCAST_QUEUE(at)] + DROPCAST_LQD_SLACK_BYTES
+    if (fits && part_bytes > 0 && !safeguarded && state->real_bytes[DROPCAST_QUEUE(at)] <= state->bytes[DROPCAST_QUEUE(at)] + DROPCAST_LQD_SLACK_BYTES
         && !dropcast_is_harmless(state, at)) {
         DROPCAST_NEW_ROW(x);
 
@@ -190,10 +193,16 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
         predicted = DROPCAST_PREDICTS(x);
     }
     added = dropcast_admit(state, at, size_bytes);
+#ifdef DROPCAST_LQD_RESERVED
+    if (part_bytes == 0) {
+        state->real_beside_bytes[DROPCAST_QUEUE(at)] += size_bytes;
+        return DROPCAST_ACCEPTED;
+    }
+#endif
     if (!fits) {
         return DROPCAST_NO_ROOM;
     }
-    after_bytes = state->real_bytes[DROPCAST_QUEUE(at)] + size_bytes;
+    after_bytes = state->real_bytes[DROPCAST_QUEUE(at)] + part_bytes;
     if (!safeguarded) {
         if (after_bytes > state->bytes[DROPCAST_QUEUE(at)] + DROPCAST_LQD_SLACK_BYTES) {
             return DROPCAST_ABOVE_THRESHOLD;
@@ -205,7 +214,10 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
     state->long_queues +=
         state->real_bytes[DROPCAST_QUEUE(at)] < DROPCAST_LQD_LONG_BYTES && after_bytes >= DROPCAST_LQD_LONG_BYTES ? 1u : 0u;
     state->real_bytes[DROPCAST_QUEUE(at)] = after_bytes;
-    state->occupancy_bytes += size_bytes;
+    state->occupancy_bytes += part_bytes;
+#ifdef DROPCAST_LQD_RESERVED
+    state->real_beside_bytes[DROPCAST_QUEUE(at)] += size_bytes - part_bytes;
+#endif
     return safeguarded ? DROPCAST_SAFEGUARDED : DROPCAST_ACCEPTED;
 }
 
@@ -224,9 +236,31 @@ DROPCAST_FUNCTION void dropcast_departure(
     before_bytes = state->real_bytes[DROPCAST_QUEUE(at)];
     left_bytes = size_bytes < before_bytes ? size_bytes : before_bytes;
     state->real_bytes[DROPCAST_QUEUE(at)] = before_bytes - left_bytes;
+#ifdef DROPCAST_LQD_RESERVED
+    if (size_bytes - left_bytes < state->real_beside_bytes[DROPCAST_QUEUE(at)]) {
+        state->real_beside_bytes[DROPCAST_QUEUE(at)] -= size_bytes - left_bytes;
+    } else {
+        state->real_beside_bytes[DROPCAST_QUEUE(at)] = 0;
+    }
+#endif
     state->occupancy_bytes -= left_bytes;
     state->long_queues -=
         before_bytes >= DROPCAST_LQD_LONG_BYTES && state->real_bytes[DROPCAST_QUEUE(at)] < DROPCAST_LQD_LONG_BYTES ? 1u : 0u;
+}
+
+/* Serves at most so many packets of virtual LQD's ports that are due by now_ns; 1 if more may be. The next call has the rest to do:
+ * after a long silence that is up to the whole buffer. So call this while no packets arrive. */
+DROPCAST_FUNCTION int dropcast_catch_up(struct dropcast_decision *state, uint64_t now_ns, uint32_t most)
+{
+#ifdef DROPCAST_BOUNDED
+    struct dropcast_steps steps = {state, now_ns, 0};
+
+    dropcast_loop(most, dropcast_serve_step, &steps, 0);
+#else
+    for (; most > 0 && dropcast_serve(state, now_ns); most--) {
+    }
+#endif
+    return state->due_ns[1] <= now_ns && state->due_ns[1] != DROPCAST_NEVER;
 }
 
 /* So that the code of another model may follow. */
@@ -276,6 +310,7 @@ DROPCAST_FUNCTION void dropcast_departure(
 #undef DROPCAST_LQD_PUSHABLE
 #undef DROPCAST_LQD_KEY_BITS
 #undef DROPCAST_LQD_KEY_MASKS
+#undef DROPCAST_LQD_RESERVED
 #undef DROPCAST_LQD_HARMLESS
 #undef DROPCAST_LQD_PACKETS
 #undef DROPCAST_LQD_SLACK_BYTES
@@ -304,6 +339,8 @@ DROPCAST_FUNCTION void dropcast_departure(
 #undef DROPCAST_RING
 #undef DROPCAST_PLACE
 #undef DROPCAST_LISTED
+#undef DROPCAST_BESIDE
+#undef DROPCAST_REAL_BESIDE
 #undef DROPCAST_NEVER
 #undef DROPCAST_PREDICTED
 #undef DROPCAST_NOWHERE

@@ -18,6 +18,7 @@
  *     DROPCAST_LQD_PUSHABLE                          a bit for each queue of a port, if some are not pushed out of
  *     DROPCAST_LQD_KEY_BITS, _KEY_MASKS              if lengths fit 31 bits beside the number of a queue: bits of that number,
  *                                                    and, if some are not pushed out of, all bits or none, by queue
+ *     DROPCAST_LQD_RESERVED                          bytes beside the shared buffer, in braces, by queue, if any has some
  *     DROPCAST_LQD_HARMLESS                          up to this product of queues and bytes no drop is predicted, if known
  *     DROPCAST_LQD_PACKETS, _SLACK_BYTES             places for packets; what a queue may exceed its threshold by
  *     DROPCAST_LQD_PRECISION_ONE, _WINDOW, _FALL_BELOW, _RECOVER_AT    of the precision of predictions
@@ -110,6 +111,15 @@ static long dropcast_loop(uint32_t times, long (*step)(uint32_t at, void *contex
 #if defined(DROPCAST_SCANS) && !defined(DROPCAST_BOUNDED)
 /* Queues that are not empty are in a list of bits, so that scans for features skip the others. */
 #define DROPCAST_LISTED
+#endif
+
+/* Bytes of virtual queues beside the shared buffer. */
+#ifdef DROPCAST_LQD_RESERVED
+#define DROPCAST_BESIDE(state) ((state)->beside_bytes)
+#define DROPCAST_REAL_BESIDE(state) ((state)->real_beside_bytes)
+#else
+#define DROPCAST_BESIDE(state) ((const uint32_t *)0)
+#define DROPCAST_REAL_BESIDE(state) ((const uint32_t *)0)
 #endif
 
 /* A port that is idle is due then. */
@@ -290,13 +300,18 @@ struct dropcast_decision {
     uint32_t above;
     uint32_t cut;
 #endif
-    /* The bytes in virtual LQD's queues, which are the thresholds, and in its buffer. Queues beyond the
+    /* The bytes of virtual LQD's queues in the shared buffer, which are the thresholds, and their sum. Queues beyond the
      * switch's are empty: they make scans of all queues a multiple of 8. */
     uint32_t bytes[DROPCAST_LQD_SCANNED];
     uint32_t buffer_bytes;
     /* The switch's own queues. */
     uint32_t real_bytes[DROPCAST_LQD_QUEUE_PLACES];
     uint32_t occupancy_bytes;
+#ifdef DROPCAST_LQD_RESERVED
+    /* The bytes of virtual LQD's queues and of the switch's own beside the shared buffer. */
+    uint32_t beside_bytes[DROPCAST_LQD_QUEUE_PLACES];
+    uint32_t real_beside_bytes[DROPCAST_LQD_QUEUE_PLACES];
+#endif
     /* Own queues of B/N bytes or more: the safeguard accepts while there is none. */
     uint32_t long_queues;
     /* The share of the last predicted drops that LQD confirmed, in units of 1 / PRECISION_ONE, whether
@@ -318,6 +333,7 @@ struct dropcast_decision {
 struct dropcast_steps {
     struct dropcast_decision *state;
     uint64_t until;
+    uint32_t queue;
 };
 #endif
 

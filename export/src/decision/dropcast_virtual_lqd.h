@@ -2,6 +2,9 @@
  *
  * Comes after dropcast_switch.h, and after dropcast_length_classes.h if a feature needs length classes. */
 #ifdef DROPCAST_NAME
+#define dropcast_reserved_bytes DROPCAST_NAME(reserved_bytes)
+#define dropcast_holds DROPCAST_NAME(holds)
+#define dropcast_shared_part DROPCAST_NAME(shared_part)
 #define dropcast_expects DROPCAST_NAME(expects)
 #define dropcast_change DROPCAST_NAME(change)
 #define dropcast_set_due DROPCAST_NAME(set_due)
@@ -19,6 +22,7 @@
 #define dropcast_confirmed DROPCAST_NAME(confirmed)
 #define dropcast_search_step DROPCAST_NAME(search_step)
 #define dropcast_longest DROPCAST_NAME(longest)
+#define dropcast_has_room DROPCAST_NAME(has_room)
 #define dropcast_push_out DROPCAST_NAME(push_out)
 #define dropcast_push_out_step DROPCAST_NAME(push_out_step)
 #define dropcast_admit DROPCAST_NAME(admit)
@@ -34,6 +38,40 @@ DROPCAST_FUNCTION uint64_t dropcast_expects(const struct dropcast_decision *stat
 }
 #endif
 
+#ifdef DROPCAST_LQD_RESERVED
+/* Bytes beside the shared buffer that only this queue may use; it uses them first. */
+DROPCAST_FUNCTION uint32_t dropcast_reserved_bytes(uint32_t queue)
+{
+    DROPCAST_TABLE uint32_t by_queue[DROPCAST_LQD_QUEUE_PLACES] = DROPCAST_LQD_RESERVED;
+
+    return by_queue[DROPCAST_QUEUE(queue)];
+}
+#endif
+
+/* Whether a virtual queue holds packets. */
+DROPCAST_FUNCTION int dropcast_holds(const struct dropcast_decision *state, uint32_t queue)
+{
+#ifdef DROPCAST_LQD_RESERVED
+    return (state->bytes[DROPCAST_QUEUE(queue)] | state->beside_bytes[DROPCAST_QUEUE(queue)]) != 0;
+#else
+    return state->bytes[DROPCAST_QUEUE(queue)] != 0;
+#endif
+}
+
+/* What a packet for a queue that holds beside_bytes of its reserved bytes adds to the shared buffer. */
+DROPCAST_FUNCTION uint32_t dropcast_shared_part(uint32_t queue, const uint32_t *beside_bytes, uint32_t size_bytes)
+{
+#ifdef DROPCAST_LQD_RESERVED
+    const uint32_t room_bytes = dropcast_reserved_bytes(queue) - beside_bytes[DROPCAST_QUEUE(queue)];
+
+    return size_bytes > room_bytes ? size_bytes - room_bytes : 0u;
+#else
+    (void)queue;
+    (void)beside_bytes;
+    return size_bytes;
+#endif
+}
+
 /* A virtual queue changes at time_ns: bytes are added, or removed; arrived_bytes is the size of a packet
  * that has arrived for it and was added or rejected, otherwise 0. */
 DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t queue, uint32_t added_bytes,
@@ -48,12 +86,18 @@ DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t
 #ifdef DROPCAST_LQD_CLASSES
     const uint64_t before = dropcast_expects(state, queue, 2u);
 #endif
+    const uint32_t in_bytes = dropcast_shared_part(queue, DROPCAST_BESIDE(state), added_bytes);
+    const uint32_t held_bytes = state->bytes[DROPCAST_QUEUE(queue)];
+    const uint32_t out_bytes = removed_bytes < held_bytes ? removed_bytes : held_bytes;
 
+#ifdef DROPCAST_LQD_RESERVED
+    state->beside_bytes[DROPCAST_QUEUE(queue)] += (added_bytes - in_bytes) - (removed_bytes - out_bytes);
+#endif
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
     state->projected -= dropcast_expects(state, queue, 16u);
 #endif
-    state->bytes[DROPCAST_QUEUE(queue)] = state->bytes[DROPCAST_QUEUE(queue)] + added_bytes - removed_bytes;
-    state->buffer_bytes = state->buffer_bytes + added_bytes - removed_bytes;
+    state->bytes[DROPCAST_QUEUE(queue)] = held_bytes + in_bytes - out_bytes;
+    state->buffer_bytes = state->buffer_bytes + in_bytes - out_bytes;
 #ifdef DROPCAST_LISTED
     state->busy[queue / 64u] = (state->busy[queue / 64u] & ~((uint64_t)1 << queue % 64u))
                                | (uint64_t)(state->bytes[queue] > 0 ? 1u : 0u) << queue % 64u;
@@ -143,7 +187,7 @@ DROPCAST_FUNCTION int dropcast_put(struct dropcast_decision *state, uint32_t que
         return 0;
     }
     state->packets[DROPCAST_PLACE(place)].size_bytes = size_bytes;
-    if (state->bytes[DROPCAST_QUEUE(queue)] == 0) {
+    if (!dropcast_holds(state, queue)) {
         fifo->head = place;
     } else {
         state->packets[DROPCAST_PLACE(fifo->tail)].next = place;
@@ -157,7 +201,7 @@ DROPCAST_FUNCTION int dropcast_put(struct dropcast_decision *state, uint32_t que
 /* The queue that a port serves next, its only one; the number of queues if it is empty. */
 DROPCAST_FUNCTION uint32_t dropcast_pick(const struct dropcast_decision *state, uint32_t port)
 {
-    return state->bytes[DROPCAST_QUEUE(port)] > 0 ? port : DROPCAST_LQD_QUEUES;
+    return dropcast_holds(state, port) ? port : DROPCAST_LQD_QUEUES;
 }
 #elif defined(DROPCAST_LQD_STRICT)
 /* The queue that a port serves next, strict priority: the backlogged one with the lowest number; the
@@ -168,7 +212,7 @@ DROPCAST_FUNCTION uint32_t dropcast_pick(const struct dropcast_decision *state, 
     uint32_t at;
 
     for (at = first; at < first + DROPCAST_LQD_PER_PORT; at++) {
-        if (state->bytes[DROPCAST_QUEUE(at)] > 0) {
+        if (dropcast_holds(state, at)) {
             return at;
         }
     }
@@ -186,7 +230,7 @@ DROPCAST_FUNCTION uint32_t dropcast_pick(struct dropcast_decision *state, uint32
         const uint32_t queue = first + at;
 
         at = at + 1u == DROPCAST_LQD_PER_PORT ? 0u : at + 1u;
-        if (state->bytes[DROPCAST_QUEUE(queue)] > 0) {
+        if (dropcast_holds(state, queue)) {
             state->ports[DROPCAST_PORT(port)].turn = at;
             return queue;
         }
@@ -218,7 +262,7 @@ DROPCAST_FUNCTION void dropcast_skip_rounds(struct dropcast_decision *state, uin
     uint32_t at;
 
     for (at = 0; at < DROPCAST_LQD_PER_PORT; at++) {
-        if (state->bytes[DROPCAST_QUEUE(first + at)] > 0) {
+        if (dropcast_holds(state, first + at)) {
             const uint64_t missing = dropcast_first_bytes(state, first + at) - deficit_bytes[DROPCAST_OWN(at)];
             const uint64_t quantum_bytes = dropcast_round_bytes(at);
             const uint64_t rounds = (missing + quantum_bytes - 1u) / quantum_bytes;
@@ -227,7 +271,7 @@ DROPCAST_FUNCTION void dropcast_skip_rounds(struct dropcast_decision *state, uin
         }
     }
     for (at = 0; at < DROPCAST_LQD_PER_PORT; at++) {
-        if (state->bytes[DROPCAST_QUEUE(first + at)] > 0) {
+        if (dropcast_holds(state, first + at)) {
             deficit_bytes[DROPCAST_OWN(at)] += (fewest - 1u) * dropcast_round_bytes(at);
         }
     }
@@ -243,7 +287,7 @@ DROPCAST_FUNCTION uint32_t dropcast_pick(struct dropcast_decision *state, uint32
     uint32_t at, visit, backlog = 0;
 
     for (at = 0; at < DROPCAST_LQD_PER_PORT; at++) {
-        backlog |= state->bytes[DROPCAST_QUEUE(first + at)];
+        backlog |= dropcast_holds(state, first + at) ? 1u : 0u;
     }
     if (backlog == 0) {
         DROPCAST_CLEAR(turn->deficit_bytes);
@@ -253,7 +297,7 @@ DROPCAST_FUNCTION uint32_t dropcast_pick(struct dropcast_decision *state, uint32
     }
     for (visit = 1; visit <= 2u * DROPCAST_LQD_PER_PORT; visit++) {
         at = turn->turn;
-        if (state->bytes[DROPCAST_QUEUE(first + at)] > 0) {
+        if (dropcast_holds(state, first + at)) {
             const uint64_t head_bytes = dropcast_first_bytes(state, first + at);
 
             if (!turn->was_credited) {
@@ -339,7 +383,7 @@ DROPCAST_FUNCTION void dropcast_advance(struct dropcast_decision *state, uint64_
 {
 #ifdef DROPCAST_BOUNDED
     /* A step removes a packet or lets a port idle. */
-    struct dropcast_steps steps = {state, now_ns};
+    struct dropcast_steps steps = {state, now_ns, 0};
 
     dropcast_loop(DROPCAST_LQD_PACKETS + DROPCAST_LQD_PORTS, dropcast_serve_step, &steps, 0);
 #else
@@ -427,14 +471,22 @@ DROPCAST_FUNCTION uint32_t dropcast_longest(const struct dropcast_decision *stat
 #endif
 }
 
-/* Pushes the tail of the longest pushable queue out, unless size_bytes fit; ties go to the lowest port, then
+/* Whether virtual LQD has room for a packet. */
+DROPCAST_FUNCTION int dropcast_has_room(const struct dropcast_decision *state, uint32_t queue, uint32_t size_bytes)
+{
+    const uint64_t part_bytes = dropcast_shared_part(queue, DROPCAST_BESIDE(state), size_bytes);
+
+    return part_bytes == 0 || state->buffer_bytes + part_bytes <= DROPCAST_LQD_BUFFER_BYTES;
+}
+
+/* Pushes the tail of the longest pushable queue out, unless there is room for a packet; ties go to the lowest port, then
  * queue. Whether a packet was pushed out. */
-DROPCAST_FUNCTION int dropcast_push_out(struct dropcast_decision *state, uint64_t size_bytes)
+DROPCAST_FUNCTION int dropcast_push_out(struct dropcast_decision *state, uint32_t queue, uint32_t size_bytes)
 {
     dropcast_slot tail;
     uint32_t victim;
 
-    if (state->buffer_bytes + size_bytes <= DROPCAST_LQD_BUFFER_BYTES) {
+    if (dropcast_has_room(state, queue, size_bytes)) {
         return 0;
     }
     victim = dropcast_longest(state);
@@ -455,7 +507,7 @@ static long dropcast_push_out_step(uint32_t at, void *context)
     struct dropcast_steps *steps = (struct dropcast_steps *)context;
 
     (void)at;
-    return dropcast_push_out(steps->state, steps->until) ? 0 : 1;
+    return dropcast_push_out(steps->state, steps->queue, (uint32_t)steps->until) ? 0 : 1;
 }
 #endif
 
@@ -468,14 +520,14 @@ DROPCAST_FUNCTION int dropcast_admit(struct dropcast_decision *state, uint32_t q
 
 #ifdef DROPCAST_BOUNDED
     /* A step removes a packet or lets a port idle. */
-    struct dropcast_steps steps = {state, size_bytes};
+    struct dropcast_steps steps = {state, size_bytes, queue};
 
     dropcast_loop(DROPCAST_LQD_PACKETS + DROPCAST_LQD_PORTS, dropcast_push_out_step, &steps, 0);
 #else
-    while (dropcast_push_out(state, size_bytes)) {
+    while (dropcast_push_out(state, queue, size_bytes)) {
     }
 #endif
-    if ((uint64_t)state->buffer_bytes + size_bytes <= DROPCAST_LQD_BUFFER_BYTES) {
+    if (dropcast_has_room(state, queue, size_bytes)) {
         added = dropcast_put(state, queue, size_bytes);
     }
     if (added && state->due_ns[DROPCAST_NODE(DROPCAST_LQD_LEAVES + port)] == DROPCAST_NEVER) {

@@ -7,6 +7,14 @@ use dropcast_data::{Scheduler, SwitchSpec};
 /// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
 pub(crate) const LEAST_BYTES: u32 = 64;
 
+/// Places for that many bytes of the buffer, and beside it.
+pub(crate) fn places(switch: &SwitchSpec) -> u32 {
+    let reserved: u64 =
+        (0..switch.queues()).map(|at| u64::from(switch.reserved_bytes_of(at))).sum();
+    let bytes = u64::from(switch.buffer_bytes) + reserved;
+    u32::try_from(bytes.div_ceil(LEAST_BYTES.into())).unwrap_or(u32::MAX)
+}
+
 /// Sizes of the state, bytes, where 64-bit integers are aligned to 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -48,7 +56,8 @@ impl Layout {
         let scanned = length(memory::scanned(switch));
         let ports = if is_bounded { leaves } else { switch.ports() };
         let queues = if is_bounded { scanned } else { switch.queues() };
-        let packets = switch.buffer_bytes.div_ceil(LEAST_BYTES);
+        let packets = places(switch);
+        let reserves = usize::from(!switch.reserved_bytes.is_empty());
         let packets = if is_bounded { packets.next_power_of_two() } else { packets };
         let place_bytes = if packets <= 65_535 { 2 } else { 4 };
         let packet_bytes = 4 + 2 * place_bytes;
@@ -81,6 +90,7 @@ impl Layout {
                 + 2 * cut
                 + usize::from(counts_busy)
                 + queues
+                + 2 * queues * reserves
                 + 7);
         let places = place_bytes * (2 * queues + 1) + 2 * 2 * leaves;
         let before_packets = align(words + narrow + places, 4);
@@ -92,7 +102,7 @@ impl Layout {
             port_queues,
             ring_places,
             packets,
-            queue_bytes: 4 + 4 + 2 * place_bytes + 12 * (arrivals + averages),
+            queue_bytes: 4 + 4 + 8 * reserves + 2 * place_bytes + 12 * (arrivals + averages),
             port_bytes: port_state_bytes + 2 * (8 + 2),
             packet_bytes,
             total_bytes: align(before_packets + packets as usize * packet_bytes, 8),

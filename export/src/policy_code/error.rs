@@ -4,11 +4,6 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyCodeError {
-    /// Queues that keep bytes for themselves, or do not share the buffer.
-    #[error(
-        "the switch has reserved bytes or queues outside the shared buffer, which the code does not know"
-    )]
-    Reserved,
     /// A gate that is no share.
     #[error("gate {0}: expected 0 to 1")]
     Gate(f64),

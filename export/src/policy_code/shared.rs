@@ -31,18 +31,23 @@ pub(crate) fn c_array(numbers: impl Iterator<Item = u32>) -> String {
     format!("{{{}}}", numbers.join(", "))
 }
 
-/// Alphas of a switch whose queues all share the buffer, by queue within a port, in 128ths.
+/// What each queue of a port may hold beside the shared buffer, bytes: all of it, `u32::MAX`, if it does not draw on that.
+pub(crate) fn reserved_bytes(spec: &SwitchSpec) -> Vec<u32> {
+    let of = |queue: usize| match spec.shared[queue] {
+        true => spec.reserved_bytes_of(queue),
+        false => u32::MAX,
+    };
+    (0..usize::from(spec.queues_per_port)).map(of).collect()
+}
+
+/// Alphas by queue within a port, in 128ths.
 ///
 /// # Errors
-/// If queues keep bytes for themselves or do not share the buffer, or integers cannot hold an alpha.
+/// If integers cannot hold an alpha.
 pub(crate) fn alphas_in_128ths(
     spec: &SwitchSpec,
     alpha: impl Fn(usize) -> f64,
 ) -> Result<Vec<u32>, PolicyCodeError> {
-    let reserves = spec.reserved_bytes.iter().any(|&bytes| bytes > 0);
-    if reserves || spec.shared.iter().any(|shares| !shares) {
-        return Err(PolicyCodeError::Reserved);
-    }
     (0..usize::from(spec.queues_per_port)).map(|queue| in_128ths(alpha(queue))).collect()
 }
 

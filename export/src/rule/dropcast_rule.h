@@ -7,8 +7,7 @@
  *     dropcast_rule_arrival     decides about a packet that arrives: 1 accept, 0 drop
  *     dropcast_rule_departure   hears of one that leaves its queue
  *
- * Times are nanoseconds that never fall. One thread for each state. Every queue shares the buffer, and none has reserved
- * bytes. A queue takes 32 bytes, the switch 32 beside them. */
+ * Times are nanoseconds that never fall. One thread for each state. A queue takes 32 bytes, the switch 32 beside them. */
 #ifndef DROPCAST_RULE_H
 #define DROPCAST_RULE_H
 
@@ -21,12 +20,12 @@ extern "C" {
 /* A queue. */
 typedef struct {
     uint64_t updated_ns;     /* its last event */
-    uint32_t length_bytes;   /* what it holds */
+    uint32_t length_bytes;   /* what it holds of the shared buffer */
     uint32_t recent_bytes;   /* what arrived lately */
     uint32_t expected_bytes; /* what it is expected to hold at the horizon */
     uint32_t predictions;    /* drops predicted of which is not known whether they come true */
     uint32_t phantom_bytes;  /* the packets among them that were dropped */
-    uint32_t is_long;        /* whether it holds B/N or more */
+    uint32_t beside_bytes;   /* what it holds of the bytes that are reserved for it */
 } dropcast_rule_queue;
 
 /* A switch. */
@@ -44,6 +43,9 @@ typedef struct {
 static const uint32_t dropcast_rule_alpha_128[DROPCAST_RULE_QUEUES] = DROPCAST_RULE_ALPHA_128;
 static const uint32_t dropcast_rule_drain_bytes[DROPCAST_RULE_QUEUES] = DROPCAST_RULE_DRAIN_BYTES;
 
+/* A queue with UINT32_MAX does not draw on the shared buffer. */
+static const uint32_t dropcast_rule_reserved_bytes[DROPCAST_RULE_QUEUES] = DROPCAST_RULE_RESERVED_BYTES;
+
 static const uint32_t dropcast_rule_gate = DROPCAST_RULE_GATE;
 
 static inline void dropcast_rule_init(dropcast_rule *state)
@@ -60,10 +62,21 @@ static inline void dropcast_rule_init(dropcast_rule *state)
     state->confirmed = 0;
 }
 
-/* An event of a queue, whose length has changed: what it is expected to hold. */
-static inline void dropcast_rule_changed(dropcast_rule *state, uint32_t number, uint32_t arrived_bytes, uint64_t now_ns)
+/* Whether a queue of so many bytes holds B/N or more. */
+static inline uint32_t dropcast_rule_is_long(uint32_t length_bytes)
+{
+    return (uint64_t)length_bytes * DROPCAST_RULE_PORTS >= DROPCAST_RULE_BUFFER_BYTES;
+}
+
+/* An event of a queue, which then holds so many bytes of the shared buffer: what it is expected to hold. */
+static inline void dropcast_rule_changed(
+    dropcast_rule *state, uint32_t number, uint32_t length_bytes, uint32_t arrived_bytes, uint64_t now_ns)
 {
     dropcast_rule_queue *queue = &state->queues[number];
+    state->occupancy_bytes = state->occupancy_bytes - queue->length_bytes + length_bytes;
+    state->long_queues =
+        state->long_queues - dropcast_rule_is_long(queue->length_bytes) + dropcast_rule_is_long(length_bytes);
+    queue->length_bytes = length_bytes;
     const uint64_t since_ns = now_ns > queue->updated_ns ? now_ns - queue->updated_ns : 0;
     if (since_ns >= DROPCAST_RULE_WINDOW_NS) {
         queue->recent_bytes = 0;
@@ -82,10 +95,6 @@ static inline void dropcast_rule_changed(dropcast_rule *state, uint32_t number, 
     }
     state->expected_bytes = state->expected_bytes - queue->expected_bytes + expected;
     queue->expected_bytes = (uint32_t)expected;
-
-    const uint32_t is_long = (uint64_t)queue->length_bytes * DROPCAST_RULE_PORTS >= DROPCAST_RULE_BUFFER_BYTES;
-    state->long_queues = state->long_queues - queue->is_long + is_long;
-    queue->is_long = is_long;
 }
 
 /* Whether the level, projected to the horizon, reaches the buffer: what all queues would hold then, if each were cut down to
@@ -116,7 +125,7 @@ static inline int dropcast_rule_predicted(dropcast_rule *state, uint32_t number,
     return is_followed;
 }
 
-/* Whether the packet is accepted, before it is counted. */
+/* Whether a packet that adds so many bytes to the shared buffer is accepted, before it is counted. */
 static inline int dropcast_rule_decide(dropcast_rule *state, uint32_t number, uint32_t size_bytes)
 {
     const uint64_t with_packet = (uint64_t)state->occupancy_bytes + size_bytes;
@@ -146,12 +155,15 @@ static inline int dropcast_rule_decide(dropcast_rule *state, uint32_t number, ui
 /* A packet arrives. */
 static inline int dropcast_rule_arrival(dropcast_rule *state, uint32_t queue, uint32_t size_bytes, uint64_t now_ns)
 {
-    const int is_accepted = dropcast_rule_decide(state, queue, size_bytes);
+    const uint32_t room_bytes = dropcast_rule_reserved_bytes[queue] - state->queues[queue].beside_bytes;
+    const uint32_t shared_bytes = size_bytes > room_bytes ? size_bytes - room_bytes : 0;
+    const int is_accepted = shared_bytes == 0 || dropcast_rule_decide(state, queue, shared_bytes);
+    uint32_t length_bytes = state->queues[queue].length_bytes;
     if (is_accepted) {
-        state->queues[queue].length_bytes += size_bytes;
-        state->occupancy_bytes += size_bytes;
+        length_bytes += shared_bytes;
+        state->queues[queue].beside_bytes += size_bytes - shared_bytes;
     }
-    dropcast_rule_changed(state, queue, size_bytes, now_ns);
+    dropcast_rule_changed(state, queue, length_bytes, size_bytes, now_ns);
     return is_accepted;
 }
 
@@ -159,10 +171,10 @@ static inline int dropcast_rule_arrival(dropcast_rule *state, uint32_t queue, ui
 static inline void dropcast_rule_departure(dropcast_rule *state, uint32_t number, uint32_t size_bytes, uint64_t now_ns)
 {
     dropcast_rule_queue *queue = &state->queues[number];
-    queue->length_bytes -= size_bytes;
-    state->occupancy_bytes -= size_bytes;
-    dropcast_rule_changed(state, number, 0, now_ns);
-    if (queue->length_bytes == 0 && queue->predictions > 0) {
+    const uint32_t shared_bytes = size_bytes < queue->length_bytes ? size_bytes : queue->length_bytes;
+    queue->beside_bytes -= size_bytes - shared_bytes;
+    dropcast_rule_changed(state, number, queue->length_bytes - shared_bytes, 0, now_ns);
+    if (queue->length_bytes == 0 && queue->beside_bytes == 0 && queue->predictions > 0) {
         state->confirmed -= state->confirmed >> 4;
         state->predictions -= queue->predictions;
         state->phantom_bytes -= queue->phantom_bytes;

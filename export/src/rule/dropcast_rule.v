@@ -18,8 +18,10 @@ module dropcast_rule #(
     parameter [31:0] WINDOW_NS = 32'd6000,
     // The share of predictions that must come true for them to be followed, in 65,536ths.
     parameter [16:0] GATE = 17'd32768,
-    // Alpha in 128ths by queue of a port, and bytes that a port sends until the horizon: number 0 in the lowest 32 bits.
+    // Alpha in 128ths by queue of a port, bytes beside the shared buffer that only a queue may use (all ones: it does not draw
+    // on that), and bytes that a port sends until the horizon: number 0 in the lowest 32 bits.
     parameter [32*QUEUES_PER_PORT-1:0] ALPHA_128 = {QUEUES_PER_PORT{32'd2048}},
+    parameter [32*QUEUES_PER_PORT-1:0] RESERVED_BYTES = {QUEUES_PER_PORT{32'd0}},
     parameter [32*PORTS-1:0] DRAIN_BYTES = {PORTS{32'd15000}},
     // 2 to 32.
     parameter STEPS = 6,
@@ -94,7 +96,7 @@ module dropcast_rule #(
     reg [SIZE_BITS-1:0] own_size;
     reg [63:0]          own_ns;
 
-    // A queue: what it holds, what arrived lately, when its last event was, and its dropped packets that count as held. What
+    // A queue: what it holds of the shared buffer, what arrived lately, when its last event was, and its dropped packets that count as held. What
     // it is expected to hold is below.
     reg [B-1:0]      lengths  [0:QUEUES-1];
     reg [31:0]       recents  [0:QUEUES-1];
@@ -129,12 +131,14 @@ module dropcast_rule #(
     wire [31:0] number = {16'd0, port} * QUEUES_PER_PORT + {24'd0, queue};
     /* verilator lint_on UNUSEDSIGNAL */
 
-    wire [A-1:0] size          = {{(A-SIZE_BITS){1'b0}}, own_size};
-    wire [A-1:0] with_packet   = {{(A-B){1'b0}}, occupancy} + size;
+    // What the packet adds to the shared buffer, and then takes from it.
+    wire [SIZE_BITS-1:0] part;
+    reg  [SIZE_BITS-1:0] own_part;
+    wire [A-1:0] with_packet   = {{(A-B){1'b0}}, occupancy} + {{(A-SIZE_BITS){1'b0}}, part};
     wire [A-1:0] with_phantoms = with_packet + {{(A-B){1'b0}}, phantom_bytes};
     wire [A-1:0] capacity      = {{(A-B){1'b0}}, BUFFER};
     // The buffer overflows with the packets that were dropped on predictions: they came true.
-    wire         confirmed     = waits != {QUEUES{1'b0}} && with_phantoms > capacity;
+    wire         confirmed     = waits != {QUEUES{1'b0}} && with_phantoms > capacity && part != {SIZE_BITS{1'b0}};
 
     // Dynamic Thresholds: 128 q < alpha_128 (B - Q).
     wire [B-1:0]               free_bytes = BUFFER - occupancy;
@@ -216,16 +220,51 @@ module dropcast_rule #(
         : ahead >= {3'd0, BUFFER_BYTES} ? BUFFER : ahead[B-1:0];
 
     // The verdict.
-    wire predicted   = is_below && fits && long_queues != {(Q+1){1'b0}} && level >= {{(V-B){1'b0}}, BUFFER};
+    wire is_beside   = own_part == {SIZE_BITS{1'b0}};
+    wire predicted   = is_below && fits && !is_beside && long_queues != {(Q+1){1'b0}} && level >= {{(V-B){1'b0}}, BUFFER};
     /* verilator lint_off UNSIGNED */
     wire is_followed = share >= GATE;
     /* verilator lint_on UNSIGNED */
-    wire is_accepted = is_below && fits && !(predicted && is_followed);
+    wire is_accepted = is_beside || (is_below && fits && !(predicted && is_followed));
     // A departing packet is in its queue, and an accepted one fits the buffer.
-    wire [B-1:0] bytes = size[B-1:0];
+    /* verilator lint_off UNUSEDSIGNAL */
+    wire [A-1:0] whole = {{(A-SIZE_BITS){1'b0}}, own_part};
+    /* verilator lint_on UNUSEDSIGNAL */
+    wire [B-1:0] bytes = whole[B-1:0];
     wire was_long = length >= LONG[B-1:0];
     wire is_long  = new_length >= LONG[B-1:0];
-    wire is_wrong = !is_arrival && new_length == {B{1'b0}} && waits[own];
+    wire nothing_beside;
+    wire is_wrong = !is_arrival && new_length == {B{1'b0}} && nothing_beside && waits[own];
+
+    // What a queue holds of the bytes that are reserved for it: these are used first.
+    generate
+        if (RESERVED_BYTES != {QUEUES_PER_PORT{32'd0}}) begin : reserves
+            reg  [31:0] besides [0:QUEUES-1];
+            reg  [31:0] beside;
+            wire [31:0] own_beside = besides[own];
+            wire [31:0] room       = RESERVED_BYTES[32*own_class +: 32] - own_beside;
+            wire [31:0] size       = {{(32-SIZE_BITS){1'b0}}, own_size};
+            /* verilator lint_off UNUSEDSIGNAL */
+            wire [31:0] held       = {{(32-B){1'b0}}, own_length};
+            wire [31:0] over       = size - room;
+            /* verilator lint_on UNUSEDSIGNAL */
+            assign part = !is_arrival ? (size < held ? own_size : held[SIZE_BITS-1:0])
+                : size > room ? over[SIZE_BITS-1:0] : {SIZE_BITS{1'b0}};
+            wire [31:0] own_rest   = {{(32-SIZE_BITS){1'b0}}, own_size - own_part};
+            assign nothing_beside = beside == 32'd0;
+            always @(posedge clk) begin
+                if (state == LOOK)
+                    beside <= own_beside;
+                if (state == VERDICT)
+                    beside <= !is_arrival ? beside - own_rest : is_accepted ? beside + own_rest : beside;
+                if (state == CLEAR || state == STORE)
+                    besides[state == CLEAR ? clearing : own] <= state == CLEAR ? 32'd0 : beside;
+            end
+        end else begin : no_reserves
+            assign part = own_size;
+            assign nothing_beside = 1'b1;
+        end
+    endgenerate
 
     localparam [31:0] LAST_STEP  = STEPS - 1;
     localparam [31:0] LAST_QUEUE = QUEUES - 1;
@@ -265,6 +304,7 @@ module dropcast_rule #(
                 level <= {V{1'b0}};
                 step <= {S{1'b0}};
                 is_below <= below[own_class];
+                own_part <= part;
                 fits <= with_packet <= capacity;
                 phantom <= waits[own] ? phantoms[own] : {B{1'b0}};
                 if (is_arrival && confirmed) begin

@@ -39,6 +39,10 @@ impl Rule {
             ("BUFFER_BYTES", format!("{}u", spec.buffer_bytes)),
             ("WINDOW_NS", format!("{}u", constants.window_ns)),
             ("GATE", format!("{}u", constants.gate)),
+            (
+                "RESERVED_BYTES",
+                by_queue(&|queue| constants.reserved_bytes[queue % queues_per_port]),
+            ),
             ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
             ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
         ];
@@ -61,6 +65,7 @@ pub const CONSTANTS: RuleConstants<&'static [u32]> = RuleConstants {{
     buffer_bytes: {buffer_bytes},
     window_ns: {window_ns},
     gate: {gate},
+    reserved_bytes: &{reserved_bytes:?},
     alpha_128: &{alpha_128:?},
     drain_bytes: &{drain_bytes:?},
 }};
@@ -77,6 +82,7 @@ pub fn init() -> Result<SwitchRule, NotReady> {{
             buffer_bytes = spec.buffer_bytes,
             window_ns = constants.window_ns,
             gate = constants.gate,
+            reserved_bytes = constants.reserved_bytes,
             alpha_128 = constants.alpha_128,
             drain_bytes = constants.drain_bytes,
         )
@@ -95,7 +101,7 @@ impl Rule {
 // Parameters of dropcast_rule for a switch: a horizon of {} ns.
 `define DROPCAST_RULE_PARAMETERS .PORTS({}), .QUEUES_PER_PORT({}), .BUFFER_BYTES(32'd{}), \\
     .WINDOW_NS(32'd{}), .GATE(17'd{}), .ALPHA_128({}), \\
-    .DRAIN_BYTES({})
+    .RESERVED_BYTES({}), .DRAIN_BYTES({})
 ",
             self.horizon_ns,
             spec.ports(),
@@ -104,6 +110,7 @@ impl Rule {
             constants.window_ns,
             constants.gate,
             packed(&constants.alpha_128),
+            packed(&constants.reserved_bytes),
             packed(&constants.drain_bytes),
         )
     }

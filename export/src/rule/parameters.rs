@@ -1,6 +1,6 @@
 //! The rule's parameters, and the constants of a switch that follow from them.
 
-use crate::policy_code::{PolicyCodeError, alphas_in_128ths};
+use crate::policy_code::{PolicyCodeError, alphas_in_128ths, reserved_bytes};
 use dropcast_data::{SwitchSpec, Victim};
 use dropcast_switch::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use dropcast_switch::policies::oracle::{AnyOracle, OracleParameters};
@@ -21,6 +21,8 @@ pub struct Rule {
 pub(crate) struct RuleConstants {
     /// By queue within a port, in 128ths.
     pub(crate) alpha_128: Vec<u32>,
+    /// By queue within a port: see [`reserved_bytes`].
+    pub(crate) reserved_bytes: Vec<u32>,
     /// By port: bytes that it sends until the horizon.
     pub(crate) drain_bytes: Vec<u32>,
     /// Arrivals are counted in a window of this length.
@@ -46,6 +48,7 @@ impl Rule {
         let drains = (0..spec.ports()).map(|port| self.drain_bytes(spec, port));
         Ok(RuleConstants {
             alpha_128,
+            reserved_bytes: reserved_bytes(spec),
             drain_bytes: drains.collect::<Result<_, _>>()?,
             window_ns: self.window_ns(),
             gate: (self.gate * 65_536.0) as u32,

@@ -7,8 +7,7 @@
  *     dropcast_spare_tails_arrival     decides about a packet that arrives: 1 accept, 0 drop
  *     dropcast_spare_tails_departure   hears of one that leaves its queue
  *
- * Times are nanoseconds that never fall. One thread for each state. Every queue shares the buffer, and none has reserved
- * bytes. A flow takes 32 bytes, a queue 24 and 8 for each flow of a burst. */
+ * Times are nanoseconds that never fall. One thread for each state. A flow takes 32 bytes, a queue 24 and 8 for each flow of a burst. */
 #ifndef DROPCAST_SPARE_TAILS_H
 #define DROPCAST_SPARE_TAILS_H
 
@@ -55,8 +54,8 @@ typedef struct {
     uint64_t on_since_ns;                                /* when the burst began that is on */
     uint32_t begun;                                      /* how many beginnings are known */
     uint32_t is_on;                                      /* whether a burst is on */
-    uint32_t length_bytes;                               /* what it holds */
-    uint32_t unused;
+    uint32_t length_bytes;                               /* what it holds of the shared buffer */
+    uint32_t beside_bytes;                               /* what it holds of the bytes that are reserved for it */
 } dropcast_spare_tails_queue;
 
 /* A switch. */
@@ -73,6 +72,9 @@ typedef struct {
 /* By queue: no division finds its class, whose bounds the verifier of eBPF would not know. */
 static const uint32_t dropcast_spare_tails_alpha_128[DROPCAST_SPARE_TAILS_QUEUES] = DROPCAST_SPARE_TAILS_ALPHA_128;
 
+/* A queue with UINT32_MAX does not draw on the shared buffer. */
+static const uint32_t dropcast_spare_tails_reserved_bytes[DROPCAST_SPARE_TAILS_QUEUES] = DROPCAST_SPARE_TAILS_RESERVED_BYTES;
+
 static inline void dropcast_spare_tails_init(dropcast_spare_tails *state)
 {
     const dropcast_spare_tails_flow none = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -88,7 +90,7 @@ static inline void dropcast_spare_tails_init(dropcast_spare_tails *state)
         queue->begun = 0;
         queue->is_on = 0;
         queue->length_bytes = 0;
-        queue->unused = 0;
+        queue->beside_bytes = 0;
     }
     for (uint32_t packet = 0; packet < DROPCAST_SPARE_TAILS_COUNTED; packet++) {
         state->reached[packet] = 0;
@@ -218,7 +220,7 @@ static inline int dropcast_spare_tails_base(const dropcast_spare_tails *state, u
     return 128 * (uint64_t)state->queues[number].length_bytes < alpha_128 * free_bytes && size_bytes <= free_bytes;
 }
 
-/* Whether the packet of a flow is accepted, before it is counted in its queue. */
+/* Whether the packet of a flow, which adds so many bytes to the shared buffer, is accepted, before it is counted in its queue. */
 static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint32_t number, uint32_t size_bytes, uint64_t flow_hash,
                                               uint64_t now_ns)
 {
@@ -264,14 +266,18 @@ static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint3
     return is_accepted;
 }
 
-/* A packet arrives. Hash 0: of an unknown flow. */
+/* A packet arrives. Hash 0: of an unknown flow. One that fits into the bytes that are reserved for its queue is accepted. */
 static inline int dropcast_spare_tails_arrival(dropcast_spare_tails *state, uint32_t queue, uint32_t size_bytes, uint64_t flow_hash,
                                                uint64_t now_ns)
 {
-    const int is_accepted = dropcast_spare_tails_decide(state, queue, size_bytes, flow_hash, now_ns);
+    const uint32_t room_bytes = dropcast_spare_tails_reserved_bytes[queue] - state->queues[queue].beside_bytes;
+    const uint32_t shared_bytes = size_bytes > room_bytes ? size_bytes - room_bytes : 0;
+    const int is_accepted =
+        shared_bytes == 0 || dropcast_spare_tails_decide(state, queue, shared_bytes, flow_hash, now_ns);
     if (is_accepted) {
-        state->queues[queue].length_bytes += size_bytes;
-        state->occupancy_bytes += size_bytes;
+        state->queues[queue].length_bytes += shared_bytes;
+        state->queues[queue].beside_bytes += size_bytes - shared_bytes;
+        state->occupancy_bytes += shared_bytes;
     }
     return is_accepted;
 }
@@ -279,8 +285,11 @@ static inline int dropcast_spare_tails_arrival(dropcast_spare_tails *state, uint
 /* A packet left its queue. */
 static inline void dropcast_spare_tails_departure(dropcast_spare_tails *state, uint32_t queue, uint32_t size_bytes)
 {
-    state->queues[queue].length_bytes -= size_bytes;
-    state->occupancy_bytes -= size_bytes;
+    const uint32_t length_bytes = state->queues[queue].length_bytes;
+    const uint32_t shared_bytes = size_bytes < length_bytes ? size_bytes : length_bytes;
+    state->queues[queue].length_bytes = length_bytes - shared_bytes;
+    state->queues[queue].beside_bytes -= size_bytes - shared_bytes;
+    state->occupancy_bytes -= shared_bytes;
 }
 
 #ifdef __cplusplus

@@ -64,6 +64,10 @@ impl Kind {
     fn random(spec: &SwitchSpec, random: &mut SplitMix) -> Self {
         let buffer_bytes = spec.buffer_bytes;
         let queue = random.between(0, spec.queues() as u32 - 1) as usize;
+        // The next one that draws on the buffer.
+        let mut queues = (queue..spec.queues()).chain(0..queue);
+        let shares = |&queue: &usize| spec.shared[queue % usize::from(spec.queues_per_port)];
+        let queue = queues.find(shares).unwrap_or(queue);
         let size_bytes = (buffer_bytes / 64).clamp(600, 9_000).min(buffer_bytes);
         let packets = random.between(5, 30);
         let all_bytes = u64::from(random.between(buffer_bytes / 4, buffer_bytes)) * 2;

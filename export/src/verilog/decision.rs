@@ -32,6 +32,10 @@ says how many clocks it takes.
 /// If the model does not fit the switch, or the switch has what the module cannot do.
 pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
     decision::check(model, switch, "verilog")?;
+    if !switch.reserved_bytes.is_empty() {
+        let problem = "its queues have reserved_bytes, which this module does not model; c, cpp, dct and ebpf do";
+        return Err(ExportError::Decision { target: "verilog", problem: problem.into() });
+    }
     let kept = tracker::kept(model);
     let rates = decision::rates(switch, "verilog")?;
     let name = name(model);

@@ -10,8 +10,8 @@
 // A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's description.
 
 use dropcast_oracle::{
-    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, Service,
-    SwitchConstants, Table,
+    Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, ReservedState,
+    Service, SwitchConstants, Table,
 };
 
 /// The forest.
@@ -27,6 +27,7 @@ pub const SWITCH: SwitchConstants<'static> = SwitchConstants {
     wire_overhead_bytes: 33,
     transmit_ring_packets: 0,
     slack_bytes: 0,
+    reserved_bytes: &[],
     pushable: 0x2,
 };
 
@@ -41,6 +42,7 @@ pub struct State {
     averages: [Average; 0],
     rings: [u64; 0],
     deficits: [u64; 0],
+    reserves: [ReservedState; 0],
 }
 
 impl State {
@@ -54,6 +56,7 @@ impl State {
         averages: [Average::ZERO; 0],
         rings: [0; 0],
         deficits: [0; 0],
+        reserves: [ReservedState::EMPTY; 0],
     };
 }
 
@@ -77,6 +80,7 @@ pub fn init<'a>(
         averages: &mut state.averages,
         rings: &mut state.rings,
         deficits: &mut state.deficits,
+        reserves: &mut state.reserves,
     };
     Credence::with_table(SWITCH, memory, Table::parse(TABLE).map_err(NotReady::BadTable)?)
 }

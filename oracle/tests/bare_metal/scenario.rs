@@ -61,6 +61,7 @@ pub(crate) fn run() -> Option<Digest> {
         wire_overhead_bytes: 20,
         transmit_ring_packets: 0,
         slack_bytes: 0,
+        reserved_bytes: &[],
         pushable: 1,
     };
     let memory = Memory {
@@ -72,12 +73,14 @@ pub(crate) fn run() -> Option<Digest> {
         averages: &mut [],
         rings: &mut [],
         deficits: &mut [],
+        reserves: &mut [],
     };
     let mut credence = Credence::with_table(switch, memory, table).ok()?;
     let constants = RuleConstants {
         buffer_bytes: BUFFER_BYTES,
         window_ns: 6_000,
         gate: 0,
+        reserved_bytes: &[0][..],
         alpha_128: &[64 << 7][..],
         drain_bytes: &[2_500; PORTS][..],
     };

@@ -77,11 +77,12 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
         let packet = Packet::new(id, queue, event.size_bytes);
         let departures = &mut Departures { records: &mut records, queues_per_port };
         switch.advance(event.time_ns, departures);
-        let before = situation(switch.buffer(), 0, &packet);
+        let size_bytes = switch.buffer().shared_part(queue, event.size_bytes);
+        let before = situation(switch.buffer(), 0, &Packet { size_bytes, ..packet });
         let accepted = switch.admit(&packet, event.time_ns, departures);
         let threshold_bytes = switch.policy().thresholds()[queue];
         let after = Situation { threshold_bytes, slack_bytes: spec.slack_bytes, ..before };
-        let verdict = after.decide(|| !accepted);
+        let verdict = if size_bytes == 0 { Verdict::Accepted } else { after.decide(|| !accepted) };
         assert_eq!(verdict.accepts(), accepted);
         let place = [usize::from(event.port), usize::from(event.queue)];
         records.push(record(0, place, event.size_bytes, event.time_ns));
@@ -157,7 +158,7 @@ fn agree_if(
         let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
         assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
     }
-    if compilers.len() > 1 {
+    if compilers.len() > 1 && spec.reserved_bytes.is_empty() {
         let files = files_of(model, "verilog");
         for simulator in [in_verilog::ICARUS, in_verilog::VERILATOR] {
             let simulated =
@@ -299,6 +300,7 @@ fn the_exported_rust_decides_alike() {
         ("paper4", any_switch(4).0, any_switch(4).1),
         ("paper4,rank", any_switch(7).0, any_switch(7).1),
         ("class1,cut1", any_switch(3).0, any_switch(3).1),
+        ("level4", SwitchSpec { reserved_bytes: vec![900, 0], ..any_switch(1).0 }, any_switch(1).1),
     ] {
         let model = Model::random(&spec, features, 1);
         let files = files_of(&model, "dct");
@@ -330,6 +332,21 @@ fn every_packet_at_any_switch_is_decided_alike() {
         let model = Model::random(&spec, features, seed);
         // Each scheduler, and each set of features.
         let compilers = if [0, 2, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
+        agree(&model, &events, Some(70_000), compilers)
+    }));
+}
+
+/// Queues with bytes beside the shared buffer, which they use first, under every scheduler.
+#[test]
+fn every_packet_with_reserved_bytes_is_decided_alike() {
+    all_occur((0..18).map(|seed| {
+        let (spec, events) = any_switch(seed);
+        let reserved_bytes =
+            (0..spec.queues_per_port).map(|queue| [3_000, 0, 700][usize::from(queue)]);
+        let spec = SwitchSpec { reserved_bytes: reserved_bytes.collect(), ..spec };
+        let features = ["level4,rank", "paper4,longest_gap", "cut1,class1"][seed as usize / 3 % 3];
+        let model = Model::random(&spec, features, seed);
+        let compilers = if [1, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
         agree(&model, &events, Some(70_000), compilers)
     }));
 }

@@ -25,7 +25,7 @@ static int refuses_others(uint64_t *line_rate_bps)
 int main(int argc, char **argv)
 {
     uint64_t line_rate_bps[M_SWITCH_PORTS] = {LINE_RATES};
-    uint32_t record[6];
+    uint32_t record[6], records = 0;
 
     if (!refuses_others(line_rate_bps))
         return 2;
@@ -34,6 +34,9 @@ int main(int argc, char **argv)
     while (fread(record, sizeof record, 1, stdin) == 1) {
         const uint64_t now_ns = record[4] | (uint64_t)record[5] << 32;
 
+        /* Some of what is due before the call: it changes no verdict. */
+        if (records++ % 3 == 0 && m_catch_up(&state, now_ns, records % 5) && m_catch_up(&state, now_ns, 1u << 30))
+            return 6;
         if (record[0] == 0) {
             const enum m_verdict decided =
                 m_arrival(&state, record[1], record[2], record[3], now_ns);

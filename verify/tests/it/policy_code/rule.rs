@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 type Arrivals = Vec<PacketArrival>;
 
 /// What the state of a switch takes in Rust, without its memory of the queues.
-const OF_THE_SWITCH: usize = 80;
+const OF_THE_SWITCH: usize = 96;
 
 /// Bursts towards few queues of a switch of these ports.
 fn bursts(spec: &SwitchSpec, packets: usize, seed: u64) -> Arrivals {
@@ -64,7 +64,12 @@ fn the_exported_rule_is_the_policy() {
             scheduler: Scheduler::RoundRobin,
             // Acknowledgements' queue, which LQD does not touch.
             pushable: (0..queues_per_port).map(|queue| queue > 0 || queues_per_port == 1).collect(),
-            shared: vec![true; usize::from(queues_per_port)],
+            shared: (0..queues_per_port).map(|queue| queue < 2).collect(),
+            reserved_bytes: if seed % 2 == 0 {
+                Vec::new()
+            } else {
+                vec![3_000; queues_per_port.min(2).into()]
+            },
             line_rate_bps: vec![8_000_000_000, 2_000_000_000, 8_000_000_000],
             ..SwitchSpec::uniform(3, 8_000_000_000, 60_000, 8_000)
         };
@@ -114,8 +119,6 @@ fn what_the_header_cannot_do_is_refused() {
     assert_eq!(refused(&odd, &spec), Some(PolicyCodeError::Alpha(0.3)));
     let far = Rule { horizon_ns: u64::MAX, ..rule.clone() };
     assert_eq!(refused(&far, &spec), Some(PolicyCodeError::Drain(0)));
-    let apart = SwitchSpec { shared: vec![false], ..spec };
-    assert_eq!(refused(&rule, &apart), Some(PolicyCodeError::Reserved));
 }
 
 /// What is wrong in one place of the header is wrong about some packet of the exported ones.
@@ -125,12 +128,13 @@ fn the_exported_packets_tell_a_header_with_one_change() {
     let spec =
         SwitchSpec { queues_per_port: 2, ..SwitchSpec::uniform(20, rate, 1_052_672, 32_000) };
     let spec = SwitchSpec { pushable: vec![true; 2], shared: vec![true; 2], ..spec };
+    let reserves = SwitchSpec { reserved_bytes: vec![30_000, 5_000], ..spec.clone() };
     let mut left = CHANGES.to_vec();
-    for gate in [0.5, 0.9] {
-        let rule = Rule { alpha: vec![16.0, 8.0], horizon_ns: drain_time_ns(&spec), gate };
+    for (gate, spec) in [(0.5, &spec), (0.9, &spec), (0.5, &reserves)] {
+        let rule = Rule { alpha: vec![16.0, 8.0], horizon_ns: drain_time_ns(spec), gate };
         let code = PolicyCode::Rule(rule);
-        let packets = code.golden(&spec).expect("a switch that it knows");
-        let files = code.files(&spec).expect("known");
+        let packets = code.golden(spec).expect("a switch that it knows");
+        let files = code.files(spec).expect("known");
         let right = in_verilog::decide(&files, &packets, in_verilog::ICARUS, 11);
         assert!(right.is_none_or(|told| told == verdicts(&packets)));
         left = unseen(&code, &files, &packets, &left);
@@ -139,7 +143,13 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 17] = [
+const CHANGES: [(&str, &str); 20] = [
+    (
+        "size_bytes > room_bytes ? size_bytes - room_bytes : 0",
+        "size_bytes > room_bytes ? size_bytes : 0",
+    ),
+    ("state->queues[queue].beside_bytes += size_bytes - shared_bytes;", ""),
+    ("queue->beside_bytes -= size_bytes - shared_bytes;", ""),
     ("since_ns >= DROPCAST_RULE_WINDOW_NS", "since_ns >= 2 * DROPCAST_RULE_WINDOW_NS"),
     ("2 * (uint64_t)queue->recent_bytes", "(uint64_t)queue->recent_bytes"),
     ("coming - drain", "coming"),

@@ -10,6 +10,9 @@ use std::io::Read;
 /// By queue within a port.
 const ALPHA: &[u64] = &ALPHAS;
 
+/// Bytes beside the shared buffer that only the queue may use, by queue within a port.
+const RESERVED_BYTES: &[u32] = &RESERVES;
+
 fn main() {
     let (mut queues, mut flows) = ([QueueBursts::NONE; QUEUES], [FlowState::EMPTY; FLOWS]);
     let mut early = init(&mut queues, &mut flows).expect("the constants of a switch");
@@ -20,17 +23,20 @@ fn main() {
         let fields: Vec<u64> = line.split(',').map(|field| field.parse().expect("a number")).collect();
         let [now_ns, kind, port, class, size, flow_hash, _] = fields[..] else { panic!("{line}") };
         let (queue, size_bytes) = (port as usize * ALPHA.len() + class as usize, size as u32);
+        let shared = |length: u32| length.saturating_sub(RESERVED_BYTES[class as usize]);
+        let queue_bytes = shared(lengths[queue]);
         if kind == 1 {
             lengths[queue] -= size_bytes;
-            occupancy_bytes -= size_bytes;
+            occupancy_bytes -= queue_bytes - shared(lengths[queue]);
             continue;
         }
-        let (queue_bytes, free_bytes) = (lengths[queue], CONSTANTS.buffer_bytes - occupancy_bytes);
+        let (after_bytes, free_bytes) = (lengths[queue] + size_bytes, CONSTANTS.buffer_bytes - occupancy_bytes);
+        let size_bytes = shared(after_bytes) - queue_bytes;
         let is_below = u64::from(queue_bytes) < ALPHA[class as usize] * u64::from(free_bytes);
         let packet = Arriving { flow_hash, queue, size_bytes, queue_bytes, occupancy_bytes };
-        let is_accepted = early.accepts(&packet, is_below && size_bytes <= free_bytes, now_ns);
+        let is_accepted = size_bytes == 0 || early.accepts(&packet, is_below && size_bytes <= free_bytes, now_ns);
         if is_accepted {
-            lengths[queue] += size_bytes;
+            lengths[queue] = after_bytes;
             occupancy_bytes += size_bytes;
         }
         println!("{}", u8::from(is_accepted));
