@@ -50,6 +50,7 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         let prefixes = Prefixes::new(model);
         files.push(file("bpf.h", deciding::header(model, switch, &prefixes.dialect())?));
         files.push(file("bpf.c", deciding::program(model, &prefixes.dialect())));
+        files.push(file("sh", deciding::fill_in(model, switch)));
     }
     Ok(files)
 }

@@ -69,6 +69,7 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             occupancy_bytes: 0,
             drift: DriftMonitor::new(DriftRule::default()),
             unheld: 0,
+            stepped_back: 0,
             keeps: [needs.arrivals, needs.averages, needs.classes],
             cut: Cut::NONE,
             drain_bytes: is_uniform.then(|| switch.drain_bytes(0)),
@@ -161,6 +162,11 @@ impl<'a, O: DropOracle> Credence<'a, O> {
     /// Arrivals that found no place among virtual LQD's packets.
     pub fn unheld(&self) -> u64 {
         self.lqd.unheld
+    }
+
+    /// Calls with a time before that of an earlier one: virtual LQD stands still until time has caught up.
+    pub fn stepped_back(&self) -> u64 {
+        self.lqd.stepped_back
     }
 
     /// Bytes of one of the switch's queues in the shared buffer; 0 if there is no such queue.

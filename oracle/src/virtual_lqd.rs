@@ -18,6 +18,8 @@ pub(crate) struct VirtualLqd<'a> {
     pub(crate) drift: DriftMonitor,
     /// Packets that found no place.
     pub(crate) unheld: u64,
+    /// Calls with a time before that of an earlier one.
+    pub(crate) stepped_back: u64,
     /// Whether rates of arrivals, averages, and sums by length class are kept.
     pub(crate) keeps: [bool; 3],
     /// Where the sums by length class say that LQD would cut.
@@ -45,6 +47,7 @@ impl VirtualLqd<'_> {
     /// Serves the ports up to and including `now_ns`. Ports due at the same time go in port order.
     pub(crate) fn advance(&mut self, now_ns: u64) {
         while self.serve(now_ns) {}
+        self.stepped_back += u64::from(now_ns < self.now_ns);
         self.now_ns = self.now_ns.max(now_ns);
     }
 

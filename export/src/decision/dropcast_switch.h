@@ -281,6 +281,8 @@ struct dropcast_decision {
     uint64_t now_ns;
     /* Arrivals that found no place among the packets. */
     uint64_t unheld;
+    /* Calls with a time before that of an earlier one: virtual LQD stands still until time has caught up. */
+    uint64_t stepped_back;
 #ifdef DROPCAST_LQD_HARMLESS
     /* Virtual queues that are not empty. */
     uint32_t busy_queues;

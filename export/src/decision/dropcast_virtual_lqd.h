@@ -390,6 +390,7 @@ DROPCAST_FUNCTION void dropcast_advance(struct dropcast_decision *state, uint64_
     while (dropcast_serve(state, now_ns)) {
     }
 #endif
+    state->stepped_back += now_ns < state->now_ns ? 1u : 0u;
     state->now_ns = now_ns > state->now_ns ? now_ns : state->now_ns;
 }
 

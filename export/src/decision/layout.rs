@@ -81,7 +81,7 @@ impl Layout {
                 + total
                 + classes
                 + cut);
-        let words = align(wide + ports * port_state_bytes, 8) + 2 * 8;
+        let words = align(wide + ports * port_state_bytes, 8) + 3 * 8;
         let narrow = 4
             * (scanned
                 + queues * arrivals

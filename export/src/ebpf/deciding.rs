@@ -59,3 +59,24 @@ pub(super) fn program(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     ]
     .join("\n")
 }
+
+/// `NAME_decision.sh`: gives the loaded program the constants of its switch.
+pub(super) fn fill_in(model: &Checked<'_>, switch: &SwitchSpec) -> String {
+    let name = &model.prefix;
+    // What the kernel keeps of a map's name.
+    let map: String = format!("{name}_switch").chars().take(15).collect();
+    let wide = [u64::from(switch.buffer_bytes), switch.base_rtt_ns];
+    let wide = wide.iter().chain(&switch.line_rate_bps).flat_map(|number| number.to_le_bytes());
+    // Whether it falls back, and what it says of the constants.
+    let narrow = [switch.ports() as u32, switch.queues_per_port.into(), 0, 0];
+    let narrow = narrow.iter().flat_map(|number| number.to_le_bytes());
+    let value: String = wide.chain(narrow).map(|byte| format!(" {byte:02x}")).collect();
+    format!(
+        "\
+#!/bin/sh
+# Fills in the constants of the switch, once {name}_decision.bpf.o is loaded: until then every frame is XDP_ABORTED. For little-endian
+# machines. To fall back while predictions are wrong too often, make the eighth byte from the end 01.
+exec bpftool map update name {map} key hex 00 00 00 00 value hex{value}
+"
+    )
+}

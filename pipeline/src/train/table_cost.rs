@@ -36,6 +36,9 @@ impl ForestCost for TableCost {
             Resource::RangeEntries => Some(totals()?.range_entries as u64),
             Resource::Bits => Some(totals()?.tcam_key_bits as u64),
             Resource::DctBytes => Some(facts()?.dct_bytes as u64),
+            Resource::LoadedEntries => Some(totals()?.loaded_entries),
+            Resource::Stages => Some(totals()?.stages as u64),
+            Resource::TofinoStages => Some(totals()?.tofino_stages as u64),
             Resource::Thresholds => {
                 Some(facts()?.thresholds.iter().map(|feature| feature.distinct as u64).sum())
             }
@@ -49,8 +52,11 @@ impl ForestCost for TableCost {
             Resource::TernaryEntries => Some(entries),
             Resource::Bits => Some(entries * tree.thresholds),
             Resource::RangeEntries | Resource::Thresholds => Some(0),
-            // All trees are filled up to the depth of the deepest.
-            Resource::DctBytes => None,
+            // All trees are filled up to the depth of the deepest; a table's default entry is not loaded; stages are shared.
+            Resource::DctBytes
+            | Resource::LoadedEntries
+            | Resource::Stages
+            | Resource::TofinoStages => None,
         }
     }
 
@@ -60,7 +66,10 @@ impl ForestCost for TableCost {
             Resource::Bits => Some(32 * TernaryEntries::prefixes_of(thresholds)),
             Resource::RangeEntries => Some(thresholds.len() as u64 + 1),
             Resource::Thresholds => Some(thresholds.len() as u64),
-            Resource::DctBytes => None,
+            Resource::DctBytes
+            | Resource::LoadedEntries
+            | Resource::Stages
+            | Resource::TofinoStages => None,
         }
     }
 }

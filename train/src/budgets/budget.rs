@@ -17,6 +17,12 @@ pub enum Resource {
     DctBytes,
     /// Distinct pairs of a feature and a threshold.
     Thresholds,
+    /// Entries to load into the P4 program.
+    LoadedEntries,
+    /// Stages of the P4 program by dependencies alone.
+    Stages,
+    /// Stages of Tofino, an estimate.
+    TofinoStages,
 }
 
 /// Limits on a forest's resources. As text: `RESOURCE=NUMBER`, several separated by commas.
@@ -30,18 +36,21 @@ pub struct Budget {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a budget; expected RESOURCE=NUMBER, with one of ternary-entries, range-entries, \
-    bits, dct-bytes and thresholds, each at most once"
+    bits, dct-bytes, thresholds, loaded-entries, stages and tofino-stages, each at most once"
 )]
 pub struct NotABudget(String);
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 5] = [
+    pub const ALL: [Resource; 8] = [
         Resource::TernaryEntries,
         Resource::RangeEntries,
         Resource::Bits,
         Resource::DctBytes,
         Resource::Thresholds,
+        Resource::LoadedEntries,
+        Resource::Stages,
+        Resource::TofinoStages,
     ];
 
     /// Its name in a budget.
@@ -52,6 +61,9 @@ impl Resource {
             Resource::Bits => "bits",
             Resource::DctBytes => "dct-bytes",
             Resource::Thresholds => "thresholds",
+            Resource::LoadedEntries => "loaded-entries",
+            Resource::Stages => "stages",
+            Resource::TofinoStages => "tofino-stages",
         }
     }
 }

@@ -61,6 +61,28 @@ static int set(const struct constants *constants)
     return bpf_map_update_elem(constants_map, &first, constants, BPF_ANY);
 }
 
+/* Whether the exported script fills in these constants. */
+static int are_scripted(const struct constants *constants)
+{
+    const uint8_t *bytes = (const uint8_t *)constants;
+    FILE *script = fopen("m_decision.sh", "r");
+    char word[64];
+    size_t at = 0;
+    unsigned byte;
+
+    if (!script)
+        return 0;
+    while (fscanf(script, "%63s", word) == 1 && strcmp(word, "value") != 0)
+        ;
+    if (fscanf(script, "%63s", word) != 1)
+        return 0;
+    for (at = 0; fscanf(script, "%x", &byte) == 1; at++)
+        if (at >= sizeof *constants || byte != bytes[at])
+            return 0;
+    fclose(script);
+    return at == sizeof *constants;
+}
+
 /* Every constant but one is right. */
 static int refuses_others(const struct constants *right)
 {
@@ -116,6 +138,8 @@ int main(int argc, char **argv)
             info.verified_insns);
     if (!refuses_others(&constants) || set(&constants) != 0)
         return 2;
+    if (!constants.falls_back && !are_scripted(&constants))
+        return 4;
     while (fread(record, sizeof record, 1, stdin) == 1) {
         struct event event = {
             .ethertype = htons(0x88b5),
