@@ -407,7 +407,7 @@ fn targets() -> String {
 }
 
 /// Build a model's exports with the tools of this machine, run them, and compare every answer with
-/// the model's (docs/verify.md); or compare your own code's verdicts with a policy's.
+/// the model's (docs/verify.md); or compare your own code's verdicts with those of the model's whole decision, or a policy's.
 ///
 /// The rows distinguish a forest from any other that differs in one place: both sides of every
 /// threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the rows
@@ -418,6 +418,7 @@ fn targets() -> String {
 Examples:
   dropcast verify model.json --target c dct
   dropcast verify model.json --target c --trace trace.parquet --time
+  dropcast verify model.json --switch leaf.toml --verdicts mine.txt
   dropcast verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
     /// The model.
@@ -427,19 +428,24 @@ pub(crate) struct VerifyArgs {
     #[arg(
         long,
         value_name = "POLICY",
-        conflicts_with_all = ["model", "target", "rows", "trace", "seed", "time"],
+        conflicts_with = "model",
         requires_all = ["switch", "verdicts"]
     )]
     pub(crate) policy: Option<NamedPolicy>,
-    /// Switch description that `dropcast export` was given with the policy.
-    #[arg(long, value_name = "FILE.toml", requires = "policy")]
+    /// Switch description that `dropcast export` was given.
+    #[arg(long, value_name = "FILE.toml", requires = "verdicts")]
     pub(crate) switch: Option<PathBuf>,
-    /// What your code decided about the exported packets, such as `dropcast_rule_packets.csv`: for each packet that arrives
-    /// a line with 1 (accepted) or 0.
-    #[arg(long, value_name = "FILE", requires = "policy")]
+    /// What your code decided about the exported packets, such as `model_packets.csv` of the target `vectors`: for each packet
+    /// that arrives a line with 1 (accepted) or 0.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "switch",
+        conflicts_with_all = ["target", "rows", "trace", "seed", "time"]
+    )]
     pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.
-    #[arg(long, required_unless_present = "policy", num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required_unless_present = "verdicts", num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]

@@ -8,5 +8,6 @@ mod shared;
 
 pub use code::PolicyCode;
 pub use error::PolicyCodeError;
+pub(crate) use packets::decided;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
 pub(crate) use shared::{FRAME, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources};

@@ -1,7 +1,7 @@
 //! Every target, by name.
 
 use crate::target::Target;
-use crate::{c, cpp, dct, dpdk, ebpf, json, onnx, ovs, p4, tna, verilog};
+use crate::{c, cpp, dct, dpdk, ebpf, golden, json, onnx, ovs, p4, tna, verilog};
 use std::str::FromStr;
 
 /// Every target; a new one is a file with a `TARGET` and a line here.
@@ -16,6 +16,7 @@ const TARGETS: &[Target] = &[
     ovs::TARGET,
     p4::TARGET,
     tna::TARGET,
+    golden::TARGET,
     verilog::TARGET,
 ];
 
@@ -98,7 +99,7 @@ mod tests {
             format!("unknown target \"p5\"; known are {}", known(|_| true))
         );
         assert!(known(|_| true).starts_with("c, cpp, dct, "));
-        assert_eq!(Target::deciding(), "c, cpp, dct, ebpf and verilog");
+        assert_eq!(Target::deciding(), "c, cpp, dct, ebpf, vectors and verilog");
     }
 
     #[test]

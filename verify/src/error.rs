@@ -84,6 +84,9 @@ fn why_not_run(target: &str) -> String {
         "tna" => no_tool(
             "Intel's compiler is in no package registry; docs/tna.md says what was compiled",
         ),
+        "vectors" => {
+            "vectors are what your own code is checked with, see docs/verify.md".to_owned()
+        }
         _ => no_tool("it has no runner"),
     }
 }

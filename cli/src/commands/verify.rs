@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
-use dropcast_pipeline::export::policy::{VerdictCheck, check_verdicts};
+use dropcast_pipeline::export::policy::{VerdictCheck, check_decision, check_verdicts};
 use dropcast_pipeline::export::verification::{
     VectorSummary, Verification, VerificationTask, verify,
 };
@@ -16,14 +16,20 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
     match (&args.model, &args.policy, &args.switch, &args.verdicts) {
+        (Some(model), _, Some(switch), Some(verdicts)) => {
+            told(args, &check_decision(&ModelFile::read(model)?, &the_switch(switch)?, verdicts)?)
+        }
         (Some(model), ..) => model_as_exported(args, model, progress),
         (None, Some(policy), Some(switch), Some(verdicts)) => {
-            let check = check_verdicts(&policy.spec, &the_switch(switch)?, verdicts)?;
-            output::print(args.format, &check, verdicts_text)?;
-            check.failure().map_or(Ok(()), |failure| Err(Failure::NotVerified(failure)))
+            told(args, &check_verdicts(&policy.spec, &the_switch(switch)?, verdicts)?)
         }
         _ => Err(PipelineError::setting("model", "is missing").into()),
     }
+}
+
+fn told(args: &VerifyArgs, check: &VerdictCheck) -> Result<(), Failure> {
+    output::print(args.format, check, verdicts_text)?;
+    check.failure().map_or(Ok(()), |failure| Err(Failure::NotVerified(failure)))
 }
 
 fn model_as_exported(

@@ -267,6 +267,33 @@ fn verdicts_of_the_untrained_rule_are_verified() {
     assert_eq!(other.code, Some(1), "{other}");
 }
 
+/// Rows with scores, and packets with verdicts of a model's whole decision.
+#[test]
+fn verdicts_of_a_whole_decision_are_verified() {
+    let room = Room::with_a_run();
+    let (model, switch) = ("runs/small/model.json", "--switch runs/small/switch.toml");
+    room.good(&format!("export {model} --target vectors {switch} -o golden"));
+    let text = |name: &str| String::from_utf8(room.read(name)).unwrap();
+    let (rows, packets) = (text("golden/model_rows.csv"), text("golden/model_packets.csv"));
+    assert!(rows.lines().next().unwrap().ends_with(",score,drop"), "{rows}");
+    let drops = rows.lines().filter(|row| row.ends_with(",1")).count();
+    assert!(rows.lines().count() > 10_000 && drops > 100, "{drops}");
+    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
+    let mut verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
+    assert!(verdicts.iter().filter(|&&verdict| verdict == "0").count() > 100);
+    room.write("mine.txt", verdicts.join("\n"));
+    let check = format!("verify {model} {switch} --verdicts mine.txt");
+    let said = room.good(&check);
+    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
+    verdicts[99] = if verdicts[99] == "1" { "0" } else { "1" };
+    room.write("mine.txt", verdicts.join("\n"));
+    let said = room.dropcast(&check);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.stdout.contains("  line 100: port "), "{said}");
+    let both = room.dropcast(&format!("{check} --target c"));
+    assert!(both.code == Some(1) && both.stderr.contains("cannot be used with"), "{both}");
+}
+
 /// Early drops in bursts as code, and its packets with flows.
 #[test]
 fn early_drops_are_exported_as_code() {

@@ -61,11 +61,11 @@ impl PolicyCode {
         spec: &SwitchSpec,
         arrivals: impl IntoIterator<Item = PacketArrival>,
     ) -> Result<PolicyPackets, PolicyCodeError> {
-        match self {
+        Ok(match self {
             PolicyCode::Rule(rule) => packets::decided(rule.policy(spec)?, spec, arrivals),
             PolicyCode::SpareTails(parameters) => {
                 packets::decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
             }
-        }
+        })
     }
 }

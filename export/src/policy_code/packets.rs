@@ -1,6 +1,5 @@
 //! Packets on which code must decide as the fabric's policy does.
 
-use super::error::PolicyCodeError;
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{Buffer, Fit, LineRate, Observer, Packet, Policy, Removal, Switch};
 
@@ -65,11 +64,11 @@ impl PolicyPackets {
 }
 
 /// What `policy` decides about packets. Ports serve at line rate.
-pub(super) fn decided(
+pub(crate) fn decided(
     policy: impl Policy,
     spec: &SwitchSpec,
     arrivals: impl IntoIterator<Item = PacketArrival>,
-) -> Result<PolicyPackets, PolicyCodeError> {
+) -> PolicyPackets {
     let mut switch = Switch::new(spec, Fit::Exact, policy, LineRate::new(spec));
     let queues_per_port = usize::from(spec.queues_per_port);
     let mut heard = Heard { events: Vec::new(), flows: Vec::new(), queues_per_port };
@@ -81,7 +80,7 @@ pub(super) fn decided(
         let accepted = switch.admit(&packet, time_ns, &mut heard);
         heard.hear(time_ns, queue, size_bytes, flow_hash, Some(accepted));
     }
-    Ok(PolicyPackets { events: heard.events })
+    PolicyPackets { events: heard.events }
 }
 
 /// Hears of every packet.

@@ -1,10 +1,12 @@
 //! Policies without a model as code for a switch, and a check of what such code has decided.
 
-use super::models::{Written, write_folder};
+use super::models::{ModelFile, Written, write_folder};
 use crate::PipelineError;
 use crate::files::{read_text, spare_inputs};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, PolicyCode, PolicyCodeError, PolicyEvent, Rule};
+use dropcast_export::{
+    EmittedFile, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule, credence_packets,
+};
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
 use serde::Serialize;
@@ -89,7 +91,27 @@ pub fn check_verdicts(
     verdicts: &Path,
 ) -> Result<VerdictCheck, PipelineError> {
     let code = code_of(policy, spec)?;
-    let packets = code.golden(spec).map_err(unfit)?;
+    compare(&code.golden(spec).map_err(unfit)?, code.packets_file(), verdicts)
+}
+
+/// The same for the whole decision of a model, of which the target `vectors` writes packets.
+///
+/// # Errors
+/// If the model or the switch has no such decision, or the file does not have such lines.
+pub fn check_decision(
+    file: &ModelFile,
+    switch: &SwitchSpec,
+    verdicts: &Path,
+) -> Result<VerdictCheck, PipelineError> {
+    let packets = credence_packets(&file.model.forest, &file.origin(), switch)?;
+    compare(&packets, &format!("{}_packets.csv", file.stem()), verdicts)
+}
+
+fn compare(
+    packets: &PolicyPackets,
+    packets_file: &str,
+    verdicts: &Path,
+) -> Result<VerdictCheck, PipelineError> {
     let told = verdicts_of(verdicts)?;
     let arrivals: Vec<&PolicyEvent> =
         packets.events.iter().filter(|event| event.accepted.is_some()).collect();
@@ -98,7 +120,7 @@ pub fn check_verdicts(
             "{} verdicts, expected {}: one for each packet of {} that arrives (kind 0)",
             told.len(),
             arrivals.len(),
-            code.packets_file()
+            packets_file
         );
         return Err(PipelineError::unfit(verdicts.display(), problem));
     }
