@@ -40,5 +40,11 @@ pub(crate) const TARGET: Target = Target {
 
 fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let p4 = P4::new(model)?;
-    Ok(vec![oracle_file(&p4), v1model::program(&p4), cli::commands(&p4), p4runtime::entries(&p4)])
+    Ok(vec![
+        oracle_file(&p4),
+        v1model::program(&p4),
+        cli::commands(&p4),
+        p4runtime::entries(&p4),
+        p4runtime::removal(&p4),
+    ])
 }

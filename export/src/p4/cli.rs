@@ -21,22 +21,33 @@ pub(super) fn commands(p4: &P4<'_>) -> EmittedFile {
     lines.push(
         "Entries of an earlier model are removed first, so it can be loaded again.".to_owned(),
     );
+    lines.push(
+        "The vote is emptied first and loaded last: meanwhile no drop is predicted.".to_owned(),
+    );
     lines.push("The last number is the priority; in BMv2 the lowest wins.".to_owned());
     // No blank lines: at each, simple_switch_CLI repeats the previous command.
     let text = commented(&lines, "#");
-    entries_file(p4, "_cli.txt", text + &p4.tables.iter().map(of_table).collect::<String>())
+    let vote = p4.tables.last().map(empty).unwrap_or_default();
+    entries_file(p4, "_cli.txt", text + &vote + &p4.tables.iter().map(of_table).collect::<String>())
 }
 
-/// Empties a table, sets its default action and adds its entries.
-fn of_table(table: &P4Table) -> String {
+/// Empties a table and sets its default action.
+fn empty(table: &P4Table) -> String {
     let oracle = format!("{INGRESS}.oracle");
     let (default, data) = table.default_action();
-    let mut text = format!(
+    let text = format!(
         "table_clear {oracle}.{name}\ntable_set_default {oracle}.{name} {oracle}.{} {}\n",
         default.name,
         joined(data),
         name = table.name
     );
+    text.replace(" \n", "\n")
+}
+
+/// Empties a table, sets its default action and adds its entries.
+fn of_table(table: &P4Table) -> String {
+    let oracle = format!("{INGRESS}.oracle");
+    let mut text = empty(table);
     let pattern = |pattern: &Ternary| format!("{}&&&{}", pattern.value, pattern.mask);
     for Entry { patterns, priority, data } in &table.entries {
         let patterns: Vec<String> = patterns.iter().map(pattern).collect();

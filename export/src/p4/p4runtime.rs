@@ -30,13 +30,31 @@ pub(super) fn entries(p4: &P4<'_>) -> EmittedFile {
         let (default, data) = table.default_action();
         text += &format!("# {}\n", table.name);
         text += &update("MODIFY", table, "", (default, data), "is_default_action: true");
-        table.entries.iter().for_each(|entry| text += &insert(table, entry));
+        table.entries.iter().for_each(|entry| text += &of_entry("INSERT", table, entry));
     }
     entries_file(p4, "_p4runtime.txtpb", text)
 }
 
-/// Inserts an entry. Wildcard fields are left out, as the specification demands.
-fn insert(table: &P4Table, entry: &Entry) -> String {
+/// `NAME_p4runtime_remove.txtpb`: removes these entries, so that those of another model can be inserted; the vote's go first.
+pub(super) fn removal(p4: &P4<'_>) -> EmittedFile {
+    let name = &p4.model.prefix;
+    let what = format!(
+        "{name}_p4runtime_remove.txtpb: removes the entries of {name}_p4runtime.txtpb, before another model's are inserted"
+    );
+    let mut lines = about(p4.model, &what);
+    lines.push("Those of the vote first: from then on no drop is predicted.".to_owned());
+    let mut text = commented(&lines, "#");
+    text += "# proto-file: p4/v1/p4runtime.proto\n# proto-message: p4.v1.WriteRequest\n\n";
+    text += "device_id: 0\nelection_id { low: 1 }\n";
+    for table in p4.tables.iter().rev() {
+        text += &format!("# {}\n", table.name);
+        table.entries.iter().for_each(|entry| text += &of_entry("DELETE", table, entry));
+    }
+    entries_file(p4, "_p4runtime_remove.txtpb", text)
+}
+
+/// Inserts or deletes an entry. Wildcard fields are left out, as the specification demands.
+fn of_entry(kind: &str, table: &P4Table, entry: &Entry) -> String {
     let numbered = (1..).zip(&entry.patterns).filter(|(_, pattern)| !pattern.is_any());
     let matches = numbered.map(|(id, Ternary { value, mask })| {
         let (value, mask) = (bytes(value), bytes(mask));
@@ -46,7 +64,7 @@ fn insert(table: &P4Table, entry: &Entry) -> String {
     });
     let priority = format!("priority: {}", 1 + entry.priority);
     let call = (table.action(), entry.data.as_slice());
-    update("INSERT", table, &matches.collect::<String>(), call, &priority)
+    update(kind, table, &matches.collect::<String>(), call, &priority)
 }
 
 fn update(

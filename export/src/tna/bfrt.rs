@@ -14,25 +14,35 @@ pub(super) fn script(p4: &P4<'_>) -> EmittedFile {
     lines.push(
         "Of the entries that match, Tofino takes the one with the lowest priority.".to_owned(),
     );
+    lines.push(
+        "The vote is emptied first and loaded last: meanwhile no drop is predicted.".to_owned(),
+    );
     let mut text = commented(&lines, "#");
     text += &format!("\noracle = bfrt.{}_tna.pipe.{INGRESS}.oracle\n", p4.prefix());
+    text += &p4.tables.last().map(empty).unwrap_or_default();
     text.extend(p4.tables.iter().map(of_table));
     text += "\nbfrt.complete_operations()\n";
     entries_file(p4, "_bfrt.py", text)
 }
 
-/// Empties a table, sets its default action and adds its entries.
-fn of_table(table: &P4Table) -> String {
-    let name = &table.name;
+/// Empties a table and sets its default action.
+fn empty(table: &P4Table) -> String {
     let (default, data) = table.default_action();
     let arguments = default.params.iter().zip(data);
     let arguments: Vec<String> =
         arguments.map(|((param, _), code)| format!("{param}={code}")).collect();
-    let mut text = format!(
+    format!(
         "\noracle.{name}.clear()\noracle.{name}.set_default_with_{}({})\n",
         default.name,
-        arguments.join(", ")
-    );
+        arguments.join(", "),
+        name = table.name
+    )
+}
+
+/// Empties a table, sets its default action and adds its entries.
+fn of_table(table: &P4Table) -> String {
+    let name = &table.name;
+    let mut text = empty(table);
     if table.entries.is_empty() {
         return text;
     }

@@ -8,8 +8,12 @@
 #   occupancy (bytes): bytes in the shared buffer before the packet is added
 # Load them with: bfshell -b $PWD/example_bfrt.py
 # Of the entries that match, Tofino takes the one with the lowest priority.
+# The vote is emptied first and loaded last: meanwhile no drop is predicted.
 
 oracle = bfrt.example_tna.pipe.QueryIngress.oracle
+
+oracle.vote.clear()
+oracle.vote.set_default_with_predict_accept()
 
 oracle.code_queue_length.clear()
 oracle.code_queue_length.set_default_with_set_codes_of_queue_length(codes=0x1)
