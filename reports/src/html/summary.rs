@@ -7,8 +7,7 @@ use crate::plot::escape;
 use crate::rival_words::{asked_sentences, comparison_sentence, model_sent, rival_sentences};
 use crate::verdict_words::{cautions, sentence_of};
 use crate::{gain_sentences, trace_sentences};
-use dropcast_pipeline::report::{PolicySection, Report};
-use dropcast_replay::ReplayPolicy;
+use dropcast_pipeline::report::Report;
 
 /// The heading.
 pub(super) fn header(report: &Report) -> String {
@@ -29,13 +28,17 @@ pub(super) fn write(page: &mut Body, report: &Report) {
             page.section("verdict", "Is the oracle worth it here?");
             page.lead(&sentence_of(verdict, crate::trace_words::rows(report)));
             cautions(verdict).iter().for_each(|caution| page.warning(caution));
+            page.cards(&cards(report));
             let sentences = rival_sentences(verdict, model_sent(report));
             let sentences = sentences.into_iter().chain(comparison_sentence(report));
             sentences
                 .chain(asked_sentences(verdict))
                 .for_each(|sentence| page.paragraph(&sentence));
         }
-        None => page.section("verdict", "Summary"),
+        None => {
+            page.section("verdict", "Summary");
+            page.cards(&cards(report));
+        }
     }
     match &report.gain {
         Some(gain) => gain_sentences(gain).iter().for_each(|sentence| page.paragraph(sentence)),
@@ -65,23 +68,40 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     if let Some(verdict) = &report.verdict {
         trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
     }
-    let total = report.replay.as_ref().map(|replay| &replay.total);
-    let is_credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
-    let credence = total.and_then(|total| total.policies.iter().find(is_credence));
-    let cards = [
-        ("F1", report.prediction.f1),
-        ("precision", report.prediction.precision),
-        ("recall", report.prediction.recall),
-        ("average precision", report.curve.average_precision),
-        ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
-        (
-            "Credence's packets, share of LQD's",
-            credence.and_then(|credence| credence.packets_to_lqd),
-        ),
-    ];
-    let defined = cards.into_iter().filter(|(_, value)| value.is_some());
-    page.cards(&Vec::from_iter(defined.map(|(name, value)| (name, Cell::Ratio(value, 4)))));
     if report.labels.drops == 0 {
         page.paragraph("Recall and average precision are undefined: there is no drop to predict.");
     }
+}
+
+/// The most important numbers, those of bytes first; what is not defined has none.
+fn cards(report: &Report) -> Vec<(&'static str, Cell)> {
+    let mut cards = Vec::new();
+    if let Some(gain) = &report.gain {
+        if let Some(best) = &gain.best_alpha {
+            let alpha = best.alpha.map_or("\u{221E}".to_owned(), |alpha| format!("{alpha}"));
+            cards.push(("best alpha", Cell::Text(alpha)));
+            cards.push(("bytes, this model over that alpha", signed(best.gain.bytes)));
+        }
+        let more = gain.complete_sharing.bytes;
+        cards.push(("bytes, this model over Complete Sharing", signed(more)));
+    }
+    let total = report.replay.as_ref().map(|replay| &replay.total);
+    let ratios = [
+        ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
+        ("precision", report.prediction.precision),
+        ("recall", report.prediction.recall),
+    ];
+    let defined = ratios.into_iter().filter(|(_, value)| value.is_some());
+    cards.extend(defined.map(|(name, value)| (name, Cell::Ratio(value, 4))));
+    cards
+}
+
+/// A number with its sign.
+fn signed(bytes: i64) -> Cell {
+    let sign = match bytes {
+        0 => "",
+        1.. => "+",
+        _ => "\u{2212}",
+    };
+    Cell::Text(format!("{sign}{}", crate::numbers::count(bytes.unsigned_abs())))
 }
