@@ -14,7 +14,7 @@ use crate::checked::Checked;
 use crate::definitions::Definitions;
 use crate::tracker::{self, Dialect, Kept};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::{DriftMonitor, DriftRule};
+use dropcast_oracle::{DriftMonitor, DriftRule, crc32};
 use layout::Layout;
 
 /// How a C dialect spells the decision.
@@ -80,7 +80,7 @@ pub(crate) fn code(
     }
     define_memory(&mut defined, switch, kept, &layout, words.is_bounded);
     Ok([
-        &*constants(switch, words),
+        &*constants(switch, words, state_layout(model, switch, harmless.is_some(), words)),
         &adjustable(&upper, switch, &layout),
         &defined.text(),
         "\n",
@@ -217,8 +217,23 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// A number that headers of one state share: a new model of the same features may take over the state that another has left.
+fn state_layout(
+    model: &Checked<'_>,
+    switch: &SwitchSpec,
+    counts_busy: bool,
+    words: &Words<'_>,
+) -> u32 {
+    let mut features: Vec<&str> =
+        model.origin.columns.iter().map(|column| column.name.as_str()).collect();
+    features.sort_unstable();
+    let version = &model.origin.tool_version;
+    let is_bounded = words.is_bounded;
+    crc32(format!("{version} {switch:?} {features:?} {counts_busy} {is_bounded}").as_bytes())
+}
+
 /// Constants for whoever calls.
-fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
+fn constants(switch: &SwitchSpec, words: &Words<'_>, state_layout: u32) -> String {
     let values = [
         ("SWITCH_PORTS", format!("{}u", switch.ports())),
         ("QUEUES_PER_PORT", format!("{}u", switch.queues_per_port)),
@@ -226,12 +241,13 @@ fn constants(switch: &SwitchSpec, words: &Words<'_>) -> String {
         ("SWITCH_BUFFER_BYTES", format!("{}u", switch.buffer_bytes)),
         ("SWITCH_BASE_RTT_NS", format!("{}u", switch.base_rtt_ns)),
         ("PRECISION_ONE", format!("{}u", DriftMonitor::ONE)),
+        ("STATE_LAYOUT", format!("{state_layout:#010x}u")),
     ];
     let constant = |(name, value): &(&str, String)| {
         (words.constant)(&format!("{}{name}", words.dialect.constant_prefix), value)
     };
     format!(
-        "/* The switch: ports, queues, shared buffer B, base RTT. And the unit of the precision of predictions. */\n{}\n",
+        "/* The switch: ports, queues, shared buffer B, base RTT. The unit of the precision of predictions. And what headers that can take over\n * each other's state share. */\n{}\n",
         values.iter().map(constant).collect::<String>()
     )
 }

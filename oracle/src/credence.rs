@@ -43,6 +43,26 @@ impl<'a> Credence<'a, Table<'a>> {
     }
 }
 
+impl<'a> Credence<'a, Table<'a>> {
+    /// A new forest takes over, from the next packet on: the queues, virtual LQD and the precision of predictions stay as they are.
+    ///
+    /// # Errors
+    /// If its features are not those of the forest before, in the same order, or its averages are not over the base RTT; then the
+    /// forest before stays.
+    pub fn replace_table(&mut self, table: Table<'a>) -> Result<(), NotReady> {
+        if let Some(ns) = table.average_ns()
+            && u64::from(ns) != self.lqd.switch.base_rtt_ns
+        {
+            return Err(NotReady::OtherAverage(ns));
+        }
+        if Columns::new(table.feature_codes())? != self.columns {
+            return Err(NotReady::OtherFeatures);
+        }
+        self.oracle = table;
+        Ok(())
+    }
+}
+
 impl<'a, O: DropOracle> Credence<'a, O> {
     /// Credence for an empty switch with any oracle; `feature_codes` are the codes of its features
     /// ([`Table::feature_codes`]), in the order of its rows.

@@ -50,7 +50,7 @@ impl Feature {
 }
 
 /// The features of a model, in the order of its rows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
     features: [Feature; MOST_FEATURES],
     length: usize,

@@ -66,6 +66,8 @@ pub enum NotReady {
     UnknownFeature(u8),
     /// The model's averages have another time constant than the base RTT, ns.
     OtherAverage(u32),
+    /// The model has other features than the one that it is to replace, or another order of them.
+    OtherFeatures,
     /// A part of the memory is too short; this is its name.
     TooLittleMemory(&'static str),
 }
@@ -177,6 +179,10 @@ impl fmt::Display for NotReady {
             }
             NotReady::OtherAverage(ns) => {
                 return write!(f, "the model averages over {ns} ns, not over the base RTT");
+            }
+            NotReady::OtherFeatures => {
+                return f
+                    .write_str("the model has other features than the one that it is to replace");
             }
             NotReady::TooLittleMemory(part) => return write!(f, "the memory {part} is too short"),
         };

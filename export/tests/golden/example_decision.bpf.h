@@ -29,13 +29,15 @@
 #define uint16_t __u16
 #define uint32_t __u32
 #define uint64_t __u64
-/* The switch: ports, queues, shared buffer B, base RTT. And the unit of the precision of predictions. */
+/* The switch: ports, queues, shared buffer B, base RTT. The unit of the precision of predictions. And what headers that can take over
+ * each other's state share. */
 #define EXAMPLE_SWITCH_PORTS 4u
 #define EXAMPLE_QUEUES_PER_PORT 1u
 #define EXAMPLE_SWITCH_QUEUES 4u
 #define EXAMPLE_SWITCH_BUFFER_BYTES 1000000u
 #define EXAMPLE_SWITCH_BASE_RTT_NS 8000u
 #define EXAMPLE_PRECISION_ONE 16777216u
+#define EXAMPLE_STATE_LAYOUT 0xf4ba3210u
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
  * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough

@@ -29,13 +29,15 @@
 
 namespace example_oracle {
 
-/* The switch: ports, queues, shared buffer B, base RTT. And the unit of the precision of predictions. */
+/* The switch: ports, queues, shared buffer B, base RTT. The unit of the precision of predictions. And what headers that can take over
+ * each other's state share. */
 constexpr std::uint32_t SWITCH_PORTS = 20u;
 constexpr std::uint32_t QUEUES_PER_PORT = 2u;
 constexpr std::uint32_t SWITCH_QUEUES = 40u;
 constexpr std::uint32_t SWITCH_BUFFER_BYTES = 1000000u;
 constexpr std::uint32_t SWITCH_BASE_RTT_NS = 8000u;
 constexpr std::uint32_t PRECISION_ONE = 16777216u;
+constexpr std::uint32_t STATE_LAYOUT = 0x785ae7e4u;
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
  * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough

@@ -5,6 +5,7 @@ mod in_dpdk;
 pub(crate) mod in_ebpf;
 pub(crate) mod in_rust;
 pub(crate) mod in_verilog;
+mod swapped;
 
 use crate::agreement::missing;
 use crate::event_log::sample;

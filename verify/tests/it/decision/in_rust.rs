@@ -22,10 +22,21 @@ pub(crate) fn decide(
     packets: usize,
     falls_back: bool,
 ) -> Vec<Verdict> {
-    let mut origin = Origin::new("m", &"0".repeat(64), features);
-    origin.average_ns = Some(spec.base_rtt_ns);
-    let files = export(forest, &origin, "dct".parse().expect("a target")).expect("exportable");
-    let table = Table::parse(&files[0].bytes).expect("a table");
+    decide_by_turns(spec, features, [forest, forest], records, records.len(), packets, falls_back)
+}
+
+/// The same, with the second forest from record `half` on.
+pub(crate) fn decide_by_turns(
+    spec: &SwitchSpec,
+    features: &FeatureSet,
+    forests: [&Forest; 2],
+    records: &[[u32; 6]],
+    half: usize,
+    packets: usize,
+    falls_back: bool,
+) -> Vec<Verdict> {
+    let files = forests.map(|forest| table_of(spec, features, forest));
+    let [table, next] = [0, 1].map(|of| Table::parse(&files[of]).expect("a table"));
     let switch = constants(spec);
     refuses_others(&switch);
     let (ports, queues) = (spec.ports(), spec.queues());
@@ -44,7 +55,10 @@ pub(crate) fn decide(
     credence.fall_back(falls_back);
     let mut verdicts = Vec::new();
     let mut most = 0;
-    for &[kind, port, queue, size_bytes, low, high] in records {
+    for (number, &[kind, port, queue, size_bytes, low, high]) in records.iter().enumerate() {
+        if number == half {
+            credence.replace_table(next).expect("the same features");
+        }
         let now_ns = u64::from(low) | u64::from(high) << 32;
         // Some of what is due before the call: it changes no verdict.
         if low % 3 == 0 && credence.catch_up(now_ns, low % 5) {
@@ -65,6 +79,13 @@ pub(crate) fn decide(
         assert_eq!(credence.arrival(port, queue, size_bytes, 0), Verdict::NoRoom);
     }
     verdicts
+}
+
+fn table_of(spec: &SwitchSpec, features: &FeatureSet, forest: &Forest) -> Vec<u8> {
+    let mut origin = Origin::new("m", &"0".repeat(64), features);
+    origin.average_ns = Some(spec.base_rtt_ns);
+    let files = export(forest, &origin, "dct".parse().expect("a target")).expect("exportable");
+    files.into_iter().next().expect("a table").bytes
 }
 
 struct Owned {

@@ -1,0 +1,133 @@
+//! A new model takes over the state of a running decision: C as shared libraries, and in Rust.
+
+use super::in_c::{GCC, WARNINGS, fed};
+use super::in_rust::decide_by_turns;
+use super::{Departures, Model, any_switch, files_of, record};
+use crate::event_log::sample;
+use crate::replay::found;
+use dropcast_data::{Event, EventKind, SwitchSpec, Victim};
+use dropcast_forest::Forest;
+use dropcast_oracle::DropOracle;
+use dropcast_switch::{Credence, Fit, LineRate, Live, Packet, Switch};
+use dropcast_verify::FoundTool;
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+
+/// Two forests, of which the second decides once it is told to.
+struct Swapped {
+    forests: [Forest; 2],
+    is_second: Rc<Cell<bool>>,
+}
+
+impl DropOracle for Swapped {
+    fn predicts_drop(&self, features: &[u32]) -> bool {
+        self.forests[usize::from(self.is_second.get())].predicts_drop(features)
+    }
+}
+
+/// Arrivals and departures, and whether each arrival is accepted; and where the second forest takes over.
+fn decided(models: [&Model; 2], events: &[Event]) -> (Vec<[u32; 6]>, Vec<bool>, usize) {
+    let Model { spec, features, .. } = models[0];
+    let is_second = Rc::new(Cell::new(false));
+    let oracle =
+        Swapped { forests: models.map(|of| of.forest.clone()), is_second: is_second.clone() };
+    let live = Live { features: features.clone(), oracle };
+    let (victim, fit) = (Victim::default(), Fit::default());
+    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
+    let queues_per_port = usize::from(spec.queues_per_port);
+    let (mut records, mut accepted, mut half) = (Vec::new(), Vec::new(), 0);
+    let arrivals: Vec<&Event> =
+        events.iter().filter(|event| event.kind == EventKind::Arrival).collect();
+    for (id, event) in (0..).zip(&arrivals) {
+        let departures = &mut Departures { records: &mut records, queues_per_port };
+        switch.advance(event.time_ns, departures);
+        if id as usize == arrivals.len() / 2 {
+            is_second.set(true);
+            half = records.len();
+        }
+        let packet = Packet::new(id, spec.queue_index(event.port, event.queue), event.size_bytes);
+        let departures = &mut Departures { records: &mut records, queues_per_port };
+        accepted.push(switch.admit(&packet, event.time_ns, departures));
+        let place = [usize::from(event.port), usize::from(event.queue)];
+        records.push(record(0, place, event.size_bytes, event.time_ns));
+    }
+    (records, accepted, half)
+}
+
+fn library(gcc: &FoundTool, folder: &Path, model: &Model, name: &str) {
+    let own = folder.join(name);
+    fs::create_dir(&own).expect("a folder");
+    for file in files_of(model, "c") {
+        fs::write(own.join(file.name), file.bytes).expect("written");
+    }
+    let rates: Vec<String> =
+        model.spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
+    let text = include_str!("library.c").replace("LINE_RATES", &rates.join(", "));
+    fs::write(own.join("library.c"), text).expect("written");
+    compiled(gcc, &own, &["-std=c99", "-shared", "-fPIC", "library.c", "-o", "library.so"]);
+}
+
+fn compiled(gcc: &FoundTool, folder: &Path, arguments: &[&str]) {
+    let output = gcc.in_folder(folder).arg("-O2").args(&WARNINGS[..2]).args(arguments).output();
+    let output = output.expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn swapped(
+    gcc: &FoundTool,
+    models: [&Model; 2],
+    records: &[[u32; 6]],
+    half: usize,
+) -> Option<Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    library(gcc, folder.path(), models[0], "first");
+    library(gcc, folder.path(), models[1], "second");
+    fs::write(folder.path().join("swapped.c"), include_str!("swapped.c")).expect("written");
+    compiled(gcc, folder.path(), &["swapped.c", "-o", "swapped", "-ldl"]);
+    let mut program = Command::new(folder.path().join("swapped"));
+    program.args(["first", "second"].map(|name| folder.path().join(name).join("library.so")));
+    program.arg(half.to_string());
+    let is_refused = records.is_empty() && program.status().expect("it starts").code() == Some(3);
+    if is_refused { None } else { Some(fed(&mut program, records)) }
+}
+
+#[test]
+fn a_new_model_takes_over_a_running_state() {
+    let Some(gcc) = found(GCC) else { return };
+    let input = sample();
+    for (spec, events, features) in
+        [(input.spec.clone(), input.events, "level4"), (any_switch(4).0, any_switch(4).1, "paper4")]
+    {
+        let [first, second] = [3, 4].map(|seed| Model::random(&spec, features, seed));
+        let (records, accepted, half) = decided([&first, &second], &events);
+        let told = swapped(&gcc, [&first, &second], &records, half).expect("one layout");
+        let told: Vec<bool> = told.iter().map(|&verdict| verdict <= 1).collect();
+        assert!(told == accepted, "{features}");
+        let Model { features, forest, .. } = &first;
+        let forests = [forest, &second.forest];
+        let told = decide_by_turns(&spec, features, forests, &records, half, 65_535, false);
+        assert!(
+            told.iter().map(|verdict| verdict.accepts()).eq(accepted.iter().copied()),
+            "{features}"
+        );
+        // It matters which forest decides.
+        let alone = swapped(&gcc, [&first, &first], &records, half).expect("one layout");
+        assert!(alone.iter().map(|&verdict| verdict <= 1).ne(accepted), "{features}");
+    }
+}
+
+/// Another switch, and features that need more memory.
+#[test]
+fn another_layout_is_told() {
+    let Some(gcc) = found(GCC) else { return };
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
+    let other = SwitchSpec { wire_overhead_bytes: 20, ..spec.clone() };
+    let model = Model::random(&spec, "level4", 1);
+    for next in [Model::random(&spec, "paper4", 1), Model::random(&other, "level4", 1)] {
+        assert_eq!(swapped(&gcc, [&model, &next], &[], 0), None);
+    }
+}
