@@ -63,8 +63,11 @@ pub struct AtShare {
     pub high: f64,
 }
 
-/// Both measures of one run, by class, at each of [`shares`].
-pub(super) type TimesOfRun = BTreeMap<(FlowKind, Measure), (u64, Vec<Option<f64>>)>;
+/// Flows that started, and a measure of them at each of [`shares`].
+type OfFlows = (u64, Vec<Option<f64>>);
+
+/// Both measures of one run, by class.
+pub(super) type TimesOfRun = BTreeMap<(FlowKind, Measure), OfFlows>;
 
 /// A sink that keeps what flows took.
 #[derive(Default)]
@@ -100,11 +103,11 @@ pub(super) fn joined(
 ) -> Vec<FlowTimes> {
     let of_policy = |policy: &NamedPolicy| {
         let own = runs.iter().filter(|((label, _), _)| *label == policy.label);
-        let mut together: BTreeMap<_, Vec<&(u64, Vec<Option<f64>>)>> = BTreeMap::new();
+        let mut together: BTreeMap<_, Vec<&OfFlows>> = BTreeMap::new();
         for (key, run) in own.flat_map(|(_, run)| run) {
             together.entry(*key).or_default().push(run);
         }
-        let times = |((kind, measure), runs): (_, Vec<&(u64, Vec<Option<f64>>)>)| FlowTimes {
+        let times = |((kind, measure), runs): (_, Vec<&OfFlows>)| FlowTimes {
             policy: policy.label.clone(),
             kind,
             measure,
@@ -116,7 +119,7 @@ pub(super) fn joined(
     experiment.policies.iter().flat_map(of_policy).collect()
 }
 
-fn point(runs: &[&(u64, Vec<Option<f64>>)], (at, share): (usize, f64)) -> Option<AtShare> {
+fn point(runs: &[&OfFlows], (at, share): (usize, f64)) -> Option<AtShare> {
     let values = runs.iter().map(|run| run.1[at]).collect::<Option<Vec<f64>>>()?;
     Some(AtShare {
         share,

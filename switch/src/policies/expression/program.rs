@@ -328,10 +328,12 @@ impl<V: Copy, F: FnMut(&str) -> Result<Named<V>, String>> Parser<'_, V, F> {
             }
             ("if", _) => "three values: a condition, a value if it holds, and another",
             (_, 1) => {
-                let functions: [(_, fn(f64) -> f64); 3] =
-                    [("sqrt", f64::sqrt), ("abs", f64::abs), ("floor", f64::floor)];
-                let own = functions.into_iter().find(|function| function.0 == name);
-                self.steps.extend(own.map(|function| Step::One(function.1)));
+                let function = match name {
+                    "sqrt" => f64::sqrt,
+                    "abs" => f64::abs,
+                    _ => f64::floor,
+                };
+                self.steps.push(Step::One(function));
                 return Ok(Kind::Number);
             }
             _ => "one value",
