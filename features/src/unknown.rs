@@ -38,7 +38,8 @@ fn problem(name: &str) -> String {
              letter, and has at most {LONGEST_NAME} characters; rename the column"
         );
     }
-    if let Some(near) = nearest(name) {
+    let known = LIST.iter().map(|feature| feature.name).chain(SETS.iter().map(|set| set.name));
+    if let Some(near) = nearest(name, known) {
         return format!("unknown feature {name:?}; did you mean {near}?");
     }
     format!(
@@ -49,9 +50,8 @@ fn problem(name: &str) -> String {
     )
 }
 
-/// The feature or set that is meant, if one is near.
-fn nearest(name: &str) -> Option<&'static str> {
-    let known = LIST.iter().map(|feature| feature.name).chain(SETS.iter().map(|set| set.name));
+/// The known name that is meant by another, if one is near.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|known| (strsim::jaro_winkler(name, known), known));
     let (likeness, known) = near.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (likeness >= NEAR).then_some(known)

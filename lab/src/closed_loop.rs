@@ -6,6 +6,7 @@
 mod choice;
 mod comparison;
 mod experiment;
+mod flow_times;
 mod kept_runs;
 mod labelled_run;
 mod objective;
@@ -19,6 +20,8 @@ pub use comparison::{Comparison, PolicyRuns};
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
 pub(crate) use experiment::{lqd, usual_policies};
+pub use flow_times::{AtShare, FlowTimes, Measure};
+pub(crate) use flow_times::{at_share, shares};
 pub use kept_runs::{KeptRuns, NotAPart, Part};
 pub use objective::{Objective, UnknownObjective};
 pub(crate) use oracles::refuse_own;

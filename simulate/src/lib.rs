@@ -39,7 +39,7 @@ pub use open_loop::{
     BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
 };
 pub use summary::{
-    ClassSummary, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
+    ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
     Summarizer, largest_discovery, p_value, paired_difference,
 };
 pub use transport::{Recovery, Transport};

@@ -10,8 +10,8 @@ use percentiles::of_counts;
 pub use significance::{largest_discovery, p_value};
 
 use crate::fabric::{
-    DroppedPacket, Fabric, FabricDropReason, FlowClass, FlowRecord, Occupancy, SimulationOutcome,
-    Sink,
+    DroppedPacket, Fabric, FabricDropReason, Flow, FlowClass, FlowRecord, Occupancy,
+    SimulationOutcome, Sink,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +25,45 @@ const LATE_NS: u64 = 10_000_000;
 /// Steps of the occupancy, as shares of the buffer.
 const OCCUPANCY_STEPS: usize = 1_000;
 const OCCUPANCY_STEP: f64 = 1.0 / OCCUPANCY_STEPS as f64;
+
+/// The classes of a [`RunSummary`], without `single`: each flow is in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FlowKind {
+    /// [`RunSummary::incast`].
+    Incast,
+    /// [`RunSummary::short`].
+    Short,
+    /// [`RunSummary::middle`].
+    Middle,
+    /// [`RunSummary::long`].
+    Long,
+    /// [`RunSummary::collective`].
+    Collective,
+}
+
+impl FlowKind {
+    /// That of a flow.
+    pub fn of(flow: &Flow) -> Self {
+        match (flow.class, flow.size_bytes) {
+            (FlowClass::Incast(_), _) => FlowKind::Incast,
+            (FlowClass::Collective(_), _) => FlowKind::Collective,
+            (FlowClass::Single, ..=SHORT_BYTES) => FlowKind::Short,
+            (FlowClass::Single, LONG_BYTES..) => FlowKind::Long,
+            (FlowClass::Single, _) => FlowKind::Middle,
+        }
+    }
+
+    /// Its name, as metrics begin with it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlowKind::Incast => "incast",
+            FlowKind::Short => "short",
+            FlowKind::Middle => "middle",
+            FlowKind::Long => "long",
+            FlowKind::Collective => "collective",
+        }
+    }
+}
 
 /// Statistics of a class of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +106,9 @@ pub struct RunSummary {
     pub incast: ClassSummary,
     /// Other flows of at most [`SHORT_BYTES`].
     pub short: ClassSummary,
+    /// Other flows between the two.
+    #[serde(default)]
+    pub middle: ClassSummary,
     /// Other flows of at least [`LONG_BYTES`].
     pub long: ClassSummary,
     /// All flows outside incasts and collectives.
@@ -92,6 +134,7 @@ pub struct RunSummary {
 pub struct Summarizer {
     incast: Flows,
     short: Flows,
+    middle: Flows,
     long: Flows,
     single: Flows,
     collective: Flows,
@@ -114,6 +157,7 @@ impl Summarizer {
         Summarizer {
             incast: Flows::default(),
             short: Flows::default(),
+            middle: Flows::default(),
             long: Flows::default(),
             single: Flows::default(),
             collective: Flows::default(),
@@ -138,6 +182,7 @@ impl Summarizer {
             },
             incast: self.incast.finish(),
             short,
+            middle: self.middle.finish(),
             long: self.long.finish(),
             single: self.single.finish(),
             collective: self.collective.finish(),
@@ -164,18 +209,17 @@ impl Sink for Summarizer {
     }
 
     fn flow_ended(&mut self, record: &FlowRecord) {
-        match record.flow.class {
-            FlowClass::Incast(_) => self.incast.add(record),
-            FlowClass::Collective(_) => self.collective.add(record),
-            FlowClass::Single => {
-                self.single.add(record);
-                if record.flow.size_bytes <= SHORT_BYTES {
-                    self.short.add(record);
-                } else if record.flow.size_bytes >= LONG_BYTES {
-                    self.long.add(record);
-                }
-            }
+        if record.flow.class == FlowClass::Single {
+            self.single.add(record);
         }
+        let flows = match FlowKind::of(&record.flow) {
+            FlowKind::Incast => &mut self.incast,
+            FlowKind::Short => &mut self.short,
+            FlowKind::Middle => &mut self.middle,
+            FlowKind::Long => &mut self.long,
+            FlowKind::Collective => &mut self.collective,
+        };
+        flows.add(record);
     }
 }
 
@@ -212,6 +256,7 @@ impl RunSummary {
         for (class, summary) in [
             ("incast", &self.incast),
             ("short", &self.short),
+            ("middle", &self.middle),
             ("long", &self.long),
             ("single", &self.single),
             ("collective", &self.collective),

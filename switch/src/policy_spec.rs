@@ -4,6 +4,7 @@ use crate::policies::abm::AbmParameters;
 use crate::policies::credence::CredenceParameters;
 use crate::policies::dynamic_thresholds::DynamicThresholdsParameters;
 use crate::policies::edt::EdtParameters;
+use crate::policies::expression::ExpressionParameters;
 use crate::policies::fab::FabParameters;
 use crate::policies::follow_max::FollowMaxParameters;
 use crate::policies::intelligent_buffer::IntelligentBufferParameters;
@@ -66,6 +67,8 @@ registry! {
         "smartbuf" => Smartbuf(SmartbufParameters): own.policy(site.spec)?,
         /// [`crate::policies::ndt::Ndt`].
         "ndt" => Ndt(NdtParameters): own.policy(site)?,
+        /// [`crate::policies::expression::Expression`].
+        "expression" => Expression(ExpressionParameters): own.policy(site.spec)?,
     }
 }
 
@@ -167,6 +170,7 @@ impl PolicySpec {
             PolicySpec::Edt(_) => "EDT",
             PolicySpec::Smartbuf(_) => "Smartbuf",
             PolicySpec::Ndt(_) => "NDT",
+            PolicySpec::Expression(_) => "Expression",
         }
     }
 }

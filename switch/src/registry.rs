@@ -107,8 +107,8 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |letter| {
         depth += match letter {
-            '[' | '{' => 1,
-            ']' | '}' => -1,
+            '[' | '{' | '(' => 1,
+            ']' | '}' | ')' => -1,
             _ => 0,
         };
         letter == ',' && depth == 0

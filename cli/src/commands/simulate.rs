@@ -5,7 +5,7 @@ use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_lab::closed_loop::{Experiment, RunFile};
-use dropcast_lab::pages::experiment_text;
+use dropcast_lab::pages::{experiment_text, flow_times};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::files::check_output;
@@ -59,7 +59,7 @@ fn closed_loop(
             let problem = "an experiment writes several files; name a folder for them";
             return Err(PipelineError::setting("output", problem).into());
         }
-        Some(folder) => prepared.write(files, folder, &resources, progress)?,
+        Some(folder) => prepared.write_drawn(files, folder, &resources, progress, flow_times)?,
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };
     output::print(args.format, &summary, experiment_text)

@@ -141,7 +141,15 @@ fn a_folder_holds_every_run() {
     room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record telemetry -o told");
     let told: Vec<String> =
         room.files().into_keys().filter(|name| name.starts_with("told")).collect();
-    assert_eq!(told, ["told/lqd/run-0/telemetry.parquet", "told/summary.json"]);
+    let whole = told.iter().filter(|name| !name.starts_with("told/flow-times-"));
+    let expected = ["told/flow-times.csv", "told/lqd/run-0/telemetry.parquet", "told/summary.json"];
+    assert_eq!(whole.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+    let picture = String::from_utf8(room.read("told/flow-times-incast-fct.svg")).unwrap();
+    assert!(picture.contains("completion time of incast flows, us"));
+    // Of the experiment before, nothing is left.
+    room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record drops -o out");
+    let table = String::from_utf8(room.read("out/flow-times.csv")).unwrap();
+    assert!(table.lines().skip(1).all(|row| row.starts_with("\"lqd\",")), "{table}");
 }
 
 #[test]

@@ -212,7 +212,13 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Comparison, PipelineError> {
+        self.note_sizes(progress);
         self.compare_runs(0..self.experiment.runs, resources, progress)
+    }
+
+    /// Tells which sizes of the fabric were left as they are at other rates.
+    pub(crate) fn note_sizes(&self, progress: &dyn Progress) {
+        self.experiment.fabric.sizes_of_other_rates().iter().for_each(|told| progress.note(told));
     }
 
     /// Like [`Prepared::compare`], but these runs.
@@ -262,6 +268,7 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<usize, PipelineError> {
+        self.note_sizes(progress);
         let all_runs = |policy| (0..self.experiment.runs).map(move |run| (policy, run));
         let tasks = part.of(self.experiment.policies.iter().flat_map(all_runs).collect());
         let runs = in_parallel("simulate", tasks, resources, progress, |(policy, run)| {

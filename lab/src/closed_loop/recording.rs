@@ -1,21 +1,24 @@
 //! What happens in a run, written to files as it happens (`docs/fabric.md`, "Files").
 
+use super::flow_times::{FlowTimes, TimesOfRun, TimesSink, csv, joined};
 use super::{ExperimentSummary, NamedPolicy, Prepared};
 use dropcast_data::{
     DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
-use dropcast_pipeline::files::{check_replaced, create_folder};
+use dropcast_pipeline::files::{check_replaced, create_folder, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
     DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::DirEntry;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// A file of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +55,15 @@ impl RunFile {
 /// What every experiment ends with.
 const SUMMARY: &str = "summary.json";
 
+/// How long flows took ([`FlowTimes`]).
+const TIMES: &str = "flow-times.csv";
+
+/// Whether a path is of an experiment as a whole: its summary, its table of flows, or a picture of that.
+fn is_of_all(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    [SUMMARY, TIMES].contains(&name) || name.starts_with("flow-times-") && name.ends_with(".svg")
+}
+
 /// Whether a path is the folder of a policy: one or more folders run-N, and nothing in them but files of runs.
 fn is_of_runs(path: &Path) -> bool {
     let holds_only = |folder: &Path, is_such: &dyn Fn(&Path, &str) -> bool| {
@@ -73,8 +85,9 @@ fn is_of_runs(path: &Path) -> bool {
 
 impl Prepared {
     /// Like [`Prepared::compare`]; also writes `files` of each run into
-    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, and the summary into
-    /// `folder`/summary.json. All of it appears at the end, in place of an earlier experiment.
+    /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, the summary into
+    /// `folder`/summary.json, and [`FlowTimes`] into `folder`/flow-times.csv. All of it appears at the end, in place of an earlier
+    /// experiment.
     ///
     /// # Errors
     /// If a flow does not fit the fabric, a file cannot be written, or another job works there.
@@ -85,7 +98,23 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<ExperimentSummary, PipelineError> {
-        check_replaced(folder, [SUMMARY])?;
+        self.write_drawn(files, folder, resources, progress, |_| Vec::new())
+    }
+
+    /// Like [`Prepared::write`]; also writes what `draw` makes of what was measured, files called `flow-times-NAME.svg` with their
+    /// content.
+    ///
+    /// # Errors
+    /// As [`Prepared::write`].
+    pub fn write_drawn(
+        &self,
+        files: &[RunFile],
+        folder: &Path,
+        resources: &Resources,
+        progress: &dyn Progress,
+        draw: impl Fn(&[FlowTimes]) -> Vec<(String, String)>,
+    ) -> Result<ExperimentSummary, PipelineError> {
+        check_replaced(folder, [SUMMARY, TIMES])?;
         for policy in &self.experiment().policies {
             let path = folder.join(self.experiment().folder_of(policy));
             if path.exists() && !is_of_runs(&path) {
@@ -96,31 +125,38 @@ impl Prepared {
         }
         let work = WorkFolder::beside(folder)?;
         let runs = 0..self.experiment().runs;
+        self.note_sizes(progress);
+        let times = Mutex::new(BTreeMap::new());
         let comparison = self.compare_by(runs, resources, progress, |policy, run| {
             let own = self.experiment().folder_of(policy);
-            self.record(policy, run, files, &work.path().join(own).join(format!("run-{run}")))
+            let own = work.path().join(own).join(format!("run-{run}"));
+            let (summary, of_run) = self.record(policy, run, files, &own)?;
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            times.insert((policy.label.clone(), run), of_run);
+            Ok(summary)
         })?;
+        let times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let times = joined(self.experiment(), &times);
+        write_atomic(&work.path().join(TIMES), csv(&times).as_bytes())?;
+        write_files(work.path(), &draw(&times))?;
         let summary = comparison.summary(self.experiment());
         let mut json = serde_json::to_string_pretty(&summary)
             .map_err(|error| PipelineError::Encode { what: SUMMARY, problem: error.to_string() })?;
         json.push('\n');
         write_atomic(&work.path().join(SUMMARY), json.as_bytes())?;
-        work.finish(|path| path.ends_with(SUMMARY) || is_of_runs(path))?;
+        work.finish(|path| is_of_all(path) || is_of_runs(path))?;
         Ok(summary)
     }
 
     /// Like [`Prepared::summarize`]; also writes `files` into `folder`. Rows are written as they
     /// come; each file appears when it is whole.
-    ///
-    /// # Errors
-    /// If a flow does not fit the fabric, or a file cannot be written.
-    pub fn record(
+    fn record(
         &self,
         policy: &NamedPolicy,
         run: u32,
         files: &[RunFile],
         folder: &Path,
-    ) -> Result<RunSummary, PipelineError> {
+    ) -> Result<(RunSummary, TimesOfRun), PipelineError> {
         let wants = |file| files.contains(&file);
         match (wants(RunFile::Events), wants(RunFile::Telemetry)) {
             (false, false) => self.record_as::<false, false>(policy, run, files, folder),
@@ -136,7 +172,7 @@ impl Prepared {
         run: u32,
         files: &[RunFile],
         folder: &Path,
-    ) -> Result<RunSummary, PipelineError> {
+    ) -> Result<(RunSummary, TimesOfRun), PipelineError> {
         create_folder(folder)?;
         let fabric = self.fabric(run)?;
         let wants = |file| files.contains(&file);
@@ -163,10 +199,11 @@ impl Prepared {
                 telemetry_columns,
             )?,
         };
-        let mut summarizer = Summarizer::new(&fabric);
-        let outcome = self.run(policy, run, &mut (&mut summarizer, &mut recording))?;
+        let (mut summarizer, mut times) = (Summarizer::new(&fabric), TimesSink::default());
+        let outcome =
+            self.run(policy, run, &mut (&mut summarizer, (&mut times, &mut recording)))?;
         recording.finish()?;
-        Ok(summarizer.finish(&outcome))
+        Ok((summarizer.finish(&outcome), times.finish()))
     }
 }
 

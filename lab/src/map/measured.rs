@@ -136,6 +136,9 @@ fn prepare(
     let mut prepared = Vec::new();
     for (condition, experiment) in points {
         let point = experiment.prepare_with(oracles.clone())?;
+        if prepared.is_empty() {
+            point.note_sizes(progress);
+        }
         prepared.push((
             condition,
             match &kept {

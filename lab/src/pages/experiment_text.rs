@@ -40,9 +40,10 @@ const SWITCHES: [Column; 5] = [
 
 /// The tables of an experiment.
 pub fn experiment_text(summary: &ExperimentSummary) -> String {
-    let tables: [(&str, &[Column]); 5] = [
+    let tables: [(&str, &[Column]); 6] = [
         ("Slowdown of incast flows", &class_columns!("incast")),
         ("Slowdown of short flows (at most 100 kB)", &class_columns!("short")),
+        ("Slowdown of middle flows (between 100 kB and 1 MB)", &class_columns!("middle")),
         ("Slowdown of long flows (at least 1 MB)", &class_columns!("long")),
         ("Dropped packets, by reason; innocents: at queues shorter than B/N", &DROPS),
         ("Switches, and short flows outside incasts", &SWITCHES),

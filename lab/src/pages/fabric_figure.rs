@@ -1,16 +1,12 @@
 //! Figures of policies in the fabric, as CSV, SVG and a page.
 
 use super::metric_words::metric_words;
+use crate::closed_loop::{self, shares};
 use crate::reproduce::fabric::{
     Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, pred,
 };
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
 use std::fmt::Write as _;
-
-/// Shares of flows at which a distribution is drawn: every hundredth, and the tail.
-fn shares() -> impl Iterator<Item = f64> {
-    (0..=99).map(|percent| f64::from(percent) / 100.0).chain([0.995, 0.999, 1.0])
-}
 
 /// One row per point and policy; for figures of metrics the mean and the 95% interval of each, for
 /// distributions the slowdown of each share of the flows (empty for flows that did not complete).
@@ -57,8 +53,7 @@ fn optional(value: Option<f64>) -> String {
 
 /// The slowdown that this share of a cell's flows stays within; none if so many did not complete.
 fn at_share(cell: &Cell, share: f64) -> Option<f64> {
-    let rank = (share * cell.flows as f64).ceil() as usize;
-    cell.slowdowns.get(rank.saturating_sub(1)).copied()
+    closed_loop::at_share(&cell.slowdowns, cell.flows, share)
 }
 
 /// The panels of a figure, by the name of their files.
@@ -115,8 +110,7 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             | Vary::Lambda
             | Vary::CountingRtts => x,
             Vary::UpdateRtts => x.scale(Scale::Log10),
-            // 0 is drawn at the lower end.
-            Vary::Flips => x.scale(Scale::Log10),
+            Vary::Flips => x.scale(Scale::Log10).with_zero(),
         },
         y: Axis::new(label).unit(unit).scale(if is_share || metric.ends_with("_gbps") {
             Scale::Linear

@@ -47,7 +47,7 @@ pub(super) struct Canvas {
 /// Lines of a legend that the usual height has room for.
 const LEGEND_LINES: i32 = 2;
 
-/// Draws a figure with `draw` on a canvas with its title, and returns the SVG.
+/// Draws a figure with `draw` on a canvas with its title, and returns the SVG. Without a title it is named by its description.
 pub(super) fn paint(
     title: &str,
     description: &str,
@@ -63,6 +63,7 @@ pub(super) fn paint(
     };
     canvas.heading(title);
     draw(&mut canvas);
+    let title = if title.is_empty() { description } else { title };
     canvas.drawing.finish(title, description, page, &canvas.marks.svg(), canvas.height)
 }
 
@@ -73,7 +74,7 @@ impl Canvas {
             self.drawing.text(&line, (MARGIN, self.top + TITLE / 2), lettering);
             self.top += LINE_HEIGHT;
         }
-        self.top += 10;
+        self.top += if title.is_empty() { 0 } else { 10 };
     }
 
     /// Lines of text at the bottom of the free space.

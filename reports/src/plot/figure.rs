@@ -46,6 +46,8 @@ pub struct Axis {
     pub unit: Unit,
     /// How it is laid out. Values that a logarithmic scale cannot show are drawn at its lower end.
     pub scale: Scale,
+    /// Whether a logarithmic scale has a place for 0, a step below its lowest value.
+    pub has_zero: bool,
     /// Lowest and highest value; by default what the data needs.
     pub range: Option<(f64, f64)>,
     /// Whether all values are whole numbers.
@@ -62,6 +64,12 @@ impl Axis {
     #[must_use]
     pub fn scale(self, scale: Scale) -> Self {
         Axis { scale, ..self }
+    }
+
+    /// The same axis with a place for 0 on a logarithmic scale.
+    #[must_use]
+    pub fn with_zero(self) -> Self {
+        Axis { has_zero: true, ..self }
     }
 
     /// The same axis with values written in `unit`.
@@ -170,7 +178,7 @@ impl Series {
 /// A line chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineFigure {
-    /// The title.
+    /// The title; empty for none, as for a paper with captions.
     pub title: String,
     /// A text description, for screen readers.
     pub description: String,

@@ -15,14 +15,16 @@ impl fmt::Display for Rgb {
 }
 
 /// The four of Okabe and Ito's colours ("Color Universal Design", 2008) that stand out by 3:1 both
-/// from white and from the dark page (WCAG 2.2, 1.4.11), and two that stay apart from them.
-const COLOURS: [Rgb; 6] = [
+/// from white and from the dark page (WCAG 2.2, 1.4.11), and four that stay apart from them.
+const COLOURS: [Rgb; 8] = [
     Rgb(0x00, 0x72, 0xB2),
     Rgb(0xD5, 0x5E, 0x00),
     Rgb(0x00, 0x9E, 0x73),
     Rgb(0xCC, 0x79, 0xA7),
-    Rgb(0xAA, 0x66, 0xFF),
-    Rgb(0xDD, 0x00, 0x44),
+    Rgb(0x6C, 0x3C, 0xFC),
+    Rgb(0xFC, 0x18, 0x54),
+    Rgb(0x6C, 0x6C, 0x3C),
+    Rgb(0xFC, 0x30, 0xE4),
 ];
 
 /// Lengths of dash and gap; none for a solid line.
@@ -54,12 +56,14 @@ pub(crate) fn colour(series: usize) -> String {
     look(series).colour.to_string()
 }
 
-/// The look of the series with this number. Lists of 6, 4 and 5: no look comes back within 60 series.
+/// The look of the series with this number. Colours that come back have other dashes and markers: none comes back within 40
+/// series.
 pub(super) fn look(series: usize) -> Look {
+    let shifted = series + series / COLOURS.len();
     Look {
         colour: COLOURS[series % COLOURS.len()],
-        dash: DASHES[series % DASHES.len()],
-        marker: MARKERS[series % MARKERS.len()],
+        dash: DASHES[shifted % DASHES.len()],
+        marker: MARKERS[shifted % MARKERS.len()],
     }
 }
 

@@ -34,7 +34,15 @@ impl Ruler {
             Scale::Linear => linear(axis, low, high, most),
             Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
         };
-        Ruler { factor, ..ruler }
+        let ruler = Ruler { factor, ..ruler };
+        if axis.has_zero && axis.scale != Scale::Linear { ruler.with_zero() } else { ruler }
+    }
+
+    /// The same with a place for 0 below the lowest value. What is not positive is held there.
+    fn with_zero(mut self) -> Self {
+        self.low -= 1.0;
+        self.ticks.insert(0, (self.low, "0".to_owned()));
+        self
     }
 
     /// The ruler of a horizontal axis: as many ticks as have room for their texts.
@@ -234,6 +242,18 @@ mod tests {
         let axis = Axis::new("").scale(Scale::Log10);
         assert_eq!(texts(&axis, &[0.0, 1.0, 2e6]), ["1", "100", "10,000", "10\u{2076}"]);
         assert_eq!(texts(&axis, &[0.02, 0.5]), ["0.01", "0.1", "1"]);
+    }
+
+    #[test]
+    fn zero_has_a_place_of_its_own() {
+        let axis = Axis::new("").scale(Scale::Log10).with_zero();
+        let ruler = Ruler::new(&axis, [0.0, 0.001, 0.1].into_iter(), 6);
+        assert_eq!(
+            ruler.ticks.iter().map(|tick| &*tick.1).collect::<Vec<_>>(),
+            ["0", "0.001", "0.01", "0.1"]
+        );
+        assert_eq!((ruler.place(0.0), ruler.place(0.001)), (-4.0, -3.0));
+        assert_eq!(texts(&Axis::new("").with_zero(), &[0.0, 1.0])[0], "0.0");
     }
 
     #[test]

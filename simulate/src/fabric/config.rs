@@ -288,6 +288,49 @@ impl FabricConfig {
         }
     }
 
+    /// Says, of a fabric with other rates than the default's, which sizes are still those of the default, and what they would be in
+    /// proportion: buffers by the rates of all ports, the marking threshold by a server's rate and the base RTT.
+    pub fn sizes_of_other_rates(&self) -> Option<String> {
+        let plain = FabricConfig::default();
+        let threshold = |of: &FabricConfig| match of.aqm {
+            AqmSpec::Ecn(EcnThreshold { threshold_bytes, .. }) if of.aqm == plain.aqm => {
+                threshold_bytes
+            }
+            _ => 0,
+        };
+        let window = |of: &FabricConfig| of.server_rate_bps as f64 * of.base_rtt_ns() as f64;
+        let leaf_bps = |servers_bps: u64, uplinks_bps: u64| {
+            f64::from(self.servers) * servers_bps as f64
+                + f64::from(self.spines) * uplinks_bps as f64
+        };
+        let leaf = leaf_bps(self.server_rate_bps, self.uplink_rate_bps)
+            / leaf_bps(plain.server_rate_bps, plain.uplink_rate_bps);
+        let spine = match self.leaves {
+            1 => 1.0,
+            _ => self.uplink_rate_bps as f64 / plain.uplink_rate_bps as f64,
+        };
+        let is_other = self.server_rate_bps != plain.server_rate_bps;
+        let window = if is_other { window(self) / window(&plain) } else { 1.0 };
+        let sizes = [
+            ("leaf_buffer_bytes", self.leaf_buffer_bytes, plain.leaf_buffer_bytes, leaf),
+            ("spine_buffer_bytes", self.spine_buffer_bytes, plain.spine_buffer_bytes, spine),
+            ("threshold_bytes of aqm", threshold(self), threshold(&plain), window),
+        ];
+        let told = sizes.into_iter().filter_map(|(name, own, plain, ratio)| {
+            let is_told = own == plain && (ratio - 1.0).abs() > 0.01;
+            is_told.then(|| format!("{name} {own} (in proportion {:.0})", f64::from(own) * ratio))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| {
+            let FabricConfig { server_rate_bps, uplink_rate_bps, .. } = self;
+            format!(
+                "[fabric]: server_rate_bps is {server_rate_bps}, uplink_rate_bps {uplink_rate_bps}, but these are the defaults, for \
+                 links of 10 Gbps: {}; set what your switches have",
+                told.join(", ")
+            )
+        })
+    }
+
     /// Says what is wrong with a flow that starts at this time: the simulation is over by then.
     pub fn too_late(&self, start_ns: u64) -> Option<String> {
         let end_ns = self.end_ns;
@@ -421,6 +464,46 @@ mod tests {
             assert_eq!(fabric.bandwidth_delay_bytes(), 20_000);
             assert_eq!(fabric.switch_spec(0).base_rtt_ns, 16_000);
         }
+    }
+
+    #[test]
+    fn sizes_of_the_default_rates_are_told_beside_others() {
+        fn raised(config: &mut FabricConfig) {
+            (config.server_rate_bps, config.uplink_rate_bps) = (100_000_000_000, 100_000_000_000);
+        }
+        let says = |change: fn(&mut FabricConfig)| {
+            let mut config = FabricConfig::default();
+            change(&mut config);
+            config.sizes_of_other_rates()
+        };
+        assert_eq!(says(|_| ()), None);
+        let told = says(raised).expect("all three");
+        for part in [
+            "server_rate_bps is 100000000000, uplink_rate_bps 100000000000",
+            "leaf_buffer_bytes 1052672 (in proportion 10526720)",
+            "spine_buffer_bytes 1052672 (in proportion 10526720)",
+            "threshold_bytes of aqm 14000 (in proportion 140000)",
+        ] {
+            assert!(told.contains(part), "{told}");
+        }
+        // A tenth of the delays at ten times the rate: the same bytes are on their way.
+        let told = says(|config| {
+            raised(config);
+            (config.server_delay_ns, config.uplink_delay_ns) = (400, 400);
+            config.spine_buffer_bytes = 8_000_000;
+        });
+        let told = told.expect("the leaf's buffer");
+        assert!(told.contains("leaf_buffer") && !told.contains("spine_b"), "{told}");
+        assert!(!told.contains("threshold"), "{told}");
+        let told = says(|config| config.uplink_rate_bps = 40_000_000_000).expect("buffers");
+        assert!(told.contains("leaf_buffer_bytes 1052672 (in proportion 1684275)"), "{told}");
+        assert!(told.contains("in proportion 4210688") && !told.contains("threshold"), "{told}");
+        let given = says(|config| {
+            raised(config);
+            config.aqm = AqmSpec::None(Default::default());
+            (config.leaf_buffer_bytes, config.spine_buffer_bytes) = (10_000_000, 10_000_000);
+        });
+        assert_eq!(given, None);
     }
 
     #[test]

@@ -58,6 +58,7 @@ fn flows_are_sorted_into_classes_and_undefined_numbers_are_null() {
     assert_eq!((summary.short.flows, summary.short.timed_out), (2, 1));
     assert_eq!(summary.short.slowdown.expect("two").p50, 8.0);
     assert_eq!((summary.short.over_10_ms, summary.short.over_20_ms), (Some(0.5), Some(0.0)));
+    assert_eq!((summary.middle.flows, summary.middle.completed), (1, 1));
     assert_eq!((summary.long.slowdown, summary.long.over_20_ms), (None, Some(1.0)));
     assert_eq!(summary.incast.over_20_ms, Some(1.0));
     assert_eq!((summary.collective.flows, summary.collective.over_10_ms), (0, None));

@@ -7,6 +7,7 @@ mod confirmation;
 pub mod credence;
 pub mod dynamic_thresholds;
 pub mod edt;
+pub mod expression;
 pub mod fab;
 pub mod follow_lqd;
 pub mod follow_max;

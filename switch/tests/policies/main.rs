@@ -6,6 +6,7 @@ mod abm_bursts;
 mod asking;
 mod credence;
 mod edt;
+mod expression;
 mod fab;
 mod fallback;
 mod followers;

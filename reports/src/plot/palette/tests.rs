@@ -89,9 +89,17 @@ fn series_are_told_apart_with_every_kind_of_sight() {
 
 #[test]
 fn series_differ_without_colour_too() {
-    let looks: Vec<_> = (0..20).map(|at| (look(at).dash, look(at).marker)).collect();
+    let looks: Vec<_> = (0..18).map(|at| (look(at).dash, look(at).marker)).collect();
     for (at, one) in looks.iter().enumerate() {
         assert!(!looks[..at].contains(one), "series {at} has the dash and marker of another");
+    }
+}
+
+#[test]
+fn eight_series_have_colours_of_their_own_and_the_next_eight_other_dashes() {
+    for at in 0..8 {
+        assert!((0..at).all(|other| look(other).colour != look(at).colour), "{at}");
+        assert_ne!(look(at).dash, look(at + 8).dash, "{at}");
     }
 }
 
