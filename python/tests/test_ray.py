@@ -228,6 +228,22 @@ def test_objects_that_are_not_there_are_told_in_the_words_of_the_command(cluster
         assert "cannot be opened" in said and "docs/objects.md" in said
 
 
+def test_a_file_that_is_not_there_fails_before_any_task(files, monkeypatch):
+    def started(*_):
+        raise AssertionError("a task was started")
+
+    monkeypatch.setattr(dropcast.ray._summarize, "remote", started)
+    monkeypatch.setattr(dropcast.ray._cut, "remote", started)
+    there, absent = str(files / "leaf.parquet"), str(files / "absent.parquet")
+    for call in (
+        lambda: dropcast.ray.train([there, absent], progress=False),
+        lambda: dropcast.ray.leave_one_out([there, absent], progress=False),
+        lambda: dropcast.ray.collect({"a": there, "b": absent}, files / "none", progress=False),
+    ):
+        with pytest.raises(dropcast.InputError, match="absent.parquet: cannot be opened"):
+            call()
+
+
 def rows_of(path, switch):
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

@@ -30,6 +30,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
+from dropcast.errors import InputError
 from dropcast.fabric import map as find_where_it_pays
 from dropcast.fabric import simulate
 from dropcast.partitions import Training, open_partition, settings_json
@@ -518,7 +519,8 @@ def _merged(merge: Any, answers: list[Any]) -> Any:
 
 def _summaries(roles: list[Paths], settings: dict[str, Any]) -> list[list[str]]:
     """Summaries of the traces of each role, a task per file."""
-    asked = [[_summarize.remote(path, settings) for path in _files(role)] for role in roles]
+    files = [_files(role) for role in roles]
+    asked = [[_summarize.remote(path, settings) for path in of_role] for of_role in files]
     return [ray.get(role) for role in asked]
 
 
@@ -541,9 +543,14 @@ def _everywhere(path: str | os.PathLike[str]) -> str:
 
 
 def _files(paths: Paths) -> list[str]:
-    """Files, with those of folders in the order of their paths."""
+    """Files, with those of folders in the order of their paths. What is not there fails before any task begins."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return [_everywhere(file) for file in _dropcast.trace_files([os.fspath(of) for of in given])]
+    files = _dropcast.trace_files([os.fspath(of) for of in given])
+    for file in files:
+        # Objects are looked for by the tasks: this machine may have no keys.
+        if not _dropcast.is_object(file) and not os.path.exists(file):
+            raise InputError(f"{file}: cannot be opened: there is no such file on this machine")
+    return [_everywhere(file) for file in files]
 
 
 def _runs(events: Paths | Mapping[str, Paths]) -> dict[str, list[str]]:
