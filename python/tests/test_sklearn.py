@@ -75,6 +75,36 @@ def test_defaults_are_those_of_the_command():
         assert (default or "none") == (expected or "none"), name
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_weight_is_how_often_a_row_is_there(rows, seed):
+    X, y = rows
+    rng = np.random.default_rng(seed)
+    some = rng.choice(len(X), size=500, replace=False)
+    X, y, weights = X[some], y[some], rng.integers(0, 5, size=500)
+    settings = {"bootstrap": bool(seed % 2), "random_state": seed, "class_weight": [None, "balanced"][seed % 2]}
+    weighted = DropcastClassifier(**settings).fit(X, y, sample_weight=weights)
+    repeated = DropcastClassifier(**settings).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted._model == repeated._model
+    assert weighted._model != DropcastClassifier(**settings).fit(X, y)._model
+
+
+def test_weights_are_whole_numbers(rows):
+    X, y = rows
+    for weights in [0.5, -1.0]:
+        with pytest.raises(dropcast.InputError, match=f"sample_weight: {weights} is no whole number"):
+            DropcastClassifier().fit(X, y, sample_weight=np.full(len(X), weights))
+
+
+def test_more_columns_than_there_are_features(rows):
+    X, y = rows
+    wide = np.column_stack([np.zeros((len(X), 30), dtype=np.uint32), X])
+    settings = {"max_features": None, "n_estimators": 2, "bootstrap": False}
+    narrow = DropcastClassifier(**settings).fit(X, y)
+    fitted = DropcastClassifier(**settings).fit(wide, y)
+    assert (fitted.predict(wide) == narrow.predict(X)).all()
+    assert (pickle.loads(pickle.dumps(fitted)).predict(wide) == fitted.predict(wide)).all()
+
+
 def test_it_works_in_a_pipeline_and_a_search(rows):
     X, y = rows
     pipeline = make_pipeline(StandardScaler(), DropcastClassifier())

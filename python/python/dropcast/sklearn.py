@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
@@ -24,9 +24,15 @@ EXPECTED_FAILED_CHECKS = {
         "it weighs one class 10,000,000 times the other and lets forests bound the weight of a leaf "
         "(min_weight_fraction_leaf), which ours bound by rows (min_samples_leaf)"
     ),
+    "check_sample_weight_equivalence_on_dense_data": (
+        "it shuffles the weighted rows, and which rows a bootstrap draws depends on their order; it passes with bootstrap=False"
+    ),
 }
 
 _MOST = 2**32 - 1
+
+#: What lists of features put before the name of a column that is no feature of dropcast's.
+_OWN = "own:"
 
 
 class DropcastClassifier(ClassifierMixin, BaseEstimator):
@@ -39,7 +45,7 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
     switch, and :meth:`to_model` refuses it.
 
     ``features`` names the columns: then, or if it is fitted on a frame with names of dropcast's
-    features, :meth:`to_model` gives the model. Other columns may be as many as there are features.
+    features, :meth:`to_model` gives the model.
 
     ``vote``: the rule that chooses the vote threshold, on the training rows. By default a drop is
     predicted where it is more likely than none; ``f1`` finds more of few drops.
@@ -83,10 +89,17 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any) -> DropcastClassifier:
-        """Trains on rows ``X`` with two classes ``y``; the second is the drop."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DropcastClassifier:
+        """Trains on rows ``X`` with two classes ``y``; the second is the drop.
+
+        ``sample_weight``: how often each row counts, whole numbers: the model is the one of rows that are there as often, to
+        the byte. Such rows take memory as often.
+        """
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
+        if sample_weight is not None:
+            counts = _counts(sample_weight, X)
+            X, y = np.repeat(X, counts, axis=0), np.repeat(y, counts)
         self.classes_, drop = np.unique(y, return_inverse=True)
         if len(self.classes_) > 2:
             kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -97,8 +110,9 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y: has one class, {self.classes_[0]!r}; expected two")
         names, self._is_named = self._names(X.shape[1])
         self._is_whole = _is_whole(X)
-        columns = self._columns(X)
-        trace = _dropcast.Trace.of_columns("X", names, columns, drop.astype(bool))
+        columns, drop = self._columns(X), drop.astype(bool)
+        plain = [name.removeprefix(_OWN) for name in names]
+        trace = _dropcast.Trace.of_columns("X", plain, columns, drop)
         roles = {
             "data": [trace],
             "validation": [],
@@ -154,9 +168,8 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         named = list(getattr(self, "feature_names_in_", ()))
         if named and all(name in known for name in named):
             return named, True
-        if columns > len(known):
-            raise InputError(f"X: has {columns} columns, at most {len(known)} can be trained on")
-        return known[:columns], False
+        more = [f"{_OWN}column_{place}" for place in range(len(known), columns)]
+        return known[:columns] + more, False
 
     def _settings(self, names: list[str]) -> dict[str, Any]:
         weight = self.class_weight
@@ -195,6 +208,17 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         """The columns as integers, in the order of their numbers."""
         make = _whole if self._is_whole else _ordered_bits
         return [make(X[:, place]) for place in range(X.shape[1])]
+
+
+def _counts(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """How often each row counts."""
+    weights = _check_sample_weight(sample_weight, X)
+    if (weights < 0).any() or (weights != np.floor(weights)).any():
+        bad = weights[(weights < 0) | (weights != np.floor(weights))][0]
+        raise InputError(
+            f"sample_weight: {bad} is no whole number from 0 on; weights say how often a row counts, so scale them to whole numbers"
+        )
+    return weights.astype(np.intp)
 
 
 def _is_whole(X: np.ndarray) -> bool:
