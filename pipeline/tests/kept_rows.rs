@@ -3,7 +3,7 @@
 use dropcast_data::{DataError, Departures, SwitchSpecs};
 use dropcast_pipeline::collect::collect_in_memory;
 use dropcast_pipeline::progress::Silent;
-use dropcast_pipeline::report::oracle_gain::oracle_gain;
+use dropcast_pipeline::report::oracle_gain::{OracleGain, oracle_gain};
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, TraceBatches, TraceRows};
@@ -59,4 +59,35 @@ fn a_training_reads_its_rows_once_and_no_result_depends_on_that() {
         assert!(again.0 == model && again.1 == gain, "{most_kept_bytes}");
         assert!(again.2 > 5, "{most_kept_bytes}: {}", again.2);
     }
+}
+
+/// What is set instead of a model is told with its gain.
+#[test]
+fn a_gain_tells_what_does_as_well_as_the_model() {
+    let workload = LeafWorkload::small(7);
+    let switch = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    let tracer = TracerSettings { departures: Departures::LineRate, ..Default::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, switch, &tracer).expect("valid");
+    let cautions = |vote: &str| {
+        let roles = OpenRoles { data: vec![trace.clone()], ..OpenRoles::default() };
+        let vote = Some(vote.parse().expect("a rule"));
+        let settings = TrainSettings { vote, ..TrainSettings::default() };
+        let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("valid");
+        let model = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent)
+            .expect("valid")
+            .model;
+        let two = NonZeroUsize::new(2).expect("not 0");
+        let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, two).expect("valid");
+        let OracleGain { section, cautions } = gain.expect("it can be replayed");
+        let over_alpha = section.best_alpha.expect("replayed").gain.bytes;
+        let of_alpha = cautions.iter().any(|caution| caution.contains("needs no oracle"));
+        assert_eq!(of_alpha, over_alpha < 0, "{vote:?}: {cautions:?}");
+        cautions
+    };
+    cautions("credence");
+    // It predicts nothing.
+    let silent = cautions("fixed:0.999");
+    let is_of_one = |caution: &String| caution.starts_with("one comparison, level_");
+    assert!(silent.iter().any(is_of_one), "{silent:?}");
 }

@@ -76,13 +76,16 @@ pub(crate) fn train(
     let (model, gain) = work::run(py, bar, |progress| {
         let (traces, chosen) = open.divided(&settings, resources.kept_bytes(), progress)?;
         let model = train_on(&traces, &chosen, &settings, &resources, progress)?.model;
-        let gain: Option<GainSection> = match with_gain {
+        let gain = match with_gain {
             true => {
                 oracle_gain(&model, &traces, &chosen.split, settings.seed, resources.threads())?
                     .ok()
             }
             false => None,
         };
+        let cautions = gain.iter().flat_map(|gain| &gain.cautions);
+        cautions.for_each(|caution| progress.note(caution));
+        let gain: Option<GainSection> = gain.map(|gain| gain.section);
         Ok((model, gain))
     })?;
     let gain = gain.map(|gain| errors::to_json(py, &gain)).transpose()?;

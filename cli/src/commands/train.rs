@@ -49,7 +49,12 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
     let ChosenSplit { split, passed_over } = &chosen;
-    let cautions = cautions(&model);
+    let mut cautions = cautions(&model);
+    if let Ok(gain) = &gain {
+        gain.cautions.iter().for_each(|caution| progress.note(caution));
+        cautions.extend(gain.cautions.iter().cloned());
+    }
+    let gain = gain.map(|gain| gain.section);
     let printed = Trained { metrics, gain: gain.as_ref().ok(), split, passed_over, cautions };
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);

@@ -5,7 +5,9 @@ use crate::room::Room;
 #[test]
 fn retrained_models_are_entries_only() {
     let room = Room::with_a_run();
-    room.good("train --data runs/small/trace.parquet --n-estimators 2 --max-depth 3 -o other.json");
+    room.good_with_notes(
+        "train --data runs/small/trace.parquet --n-estimators 2 --max-depth 3 -o other.json",
+    );
     for (model, folder) in [("runs/small/model.json", "one"), ("other.json", "other")] {
         room.good(&format!("export {model} --target p4:trees=8,depth=6 -o {folder}"));
     }

@@ -253,7 +253,7 @@ fn arrow_ipc_goes_through_pipes_and_other_tools() {
     assert_eq!(String::from_utf8(read.stdout).unwrap(), expected);
     // A trace in Arrow IPC is as good as one in Parquet.
     room.good("collect --events runs/small/events.parquet -o small.arrow");
-    room.good("train --data small.arrow -o model.json --vote f1");
+    room.good_with_notes("train --data small.arrow -o model.json --vote f1");
     let of_arrow = room.good("report --data small.arrow --format json");
     assert_eq!(value(&of_arrow)["policies"], value(&of_run)["policies"]);
 }

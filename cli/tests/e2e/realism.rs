@@ -49,7 +49,7 @@ fn pauses_stop_virtual_lqd_and_every_replay() {
     assert_eq!(paused["skipped"], serde_json::json!({}));
 
     // A replay's LQD knows of the pauses only from the footer of the trace.
-    room.good("train --data paused.parquet --features paper4 -o model.json");
+    room.good_with_notes("train --data paused.parquet --features paper4 -o model.json");
     let report =
         room.good("report --model model.json --data paused.parquet --rows all --format json");
     let report: Value = serde_json::from_str(&report).unwrap();
@@ -153,7 +153,7 @@ fn reserved_bytes_are_safe_from_other_queues() {
     let (plain, reserved) = (collect("plain"), collect("reserved"));
     // Of the same 20,000 bytes, 4,000 wait for the two queues that get nothing.
     assert!(reserved["drops"].as_u64() > plain["drops"].as_u64(), "{plain} {reserved}");
-    room.good("train --data reserved.parquet --features paper4 -o model.json");
+    room.good_with_notes("train --data reserved.parquet --features paper4 -o model.json");
     let report = "report --model model.json --data reserved.parquet --rows all --format json";
     let report: Value = serde_json::from_str(&room.good(report)).unwrap();
     assert_eq!(report["replay"]["total"]["lqd_agreement"]["share"], 1.0);

@@ -152,9 +152,9 @@ fn no_model_of_an_earlier_run_is_left_for_a_switch() {
     room.write("few.csv", few.map(|line| format!("{line}\n")).collect::<String>());
     room.good("collect --events few.csv --switch both.toml -o few.parquet");
     let train = "-o m.json --split none --vote f1 --model-per switch";
-    room.good(&format!("train --data both.parquet {train}"));
+    room.good_with_notes(&format!("train --data both.parquet {train}"));
     room.write("m.switch-7.json", "of no switch in it");
-    let said = room.good(&format!("train --data few.parquet {train}"));
+    let said = room.good_with_notes(&format!("train --data few.parquet {train}"));
     assert!(!room.path("m.switch-1.json").exists(), "{said}");
     assert!(room.path("m.switch-0.json").exists() && room.path("m.switch-7.json").exists());
 }

@@ -19,6 +19,7 @@ mod replay_section;
 mod row_sample;
 mod score_ranges;
 mod source;
+mod trained_comparison;
 mod value;
 mod value_histogram;
 pub mod verdict;

@@ -26,6 +26,7 @@ pub use episodes::EpisodeSection;
 pub use judge::Judge;
 pub(crate) use judge::ReplayedSwitches;
 pub use level_thresholds::LevelThreshold;
+pub(crate) use level_thresholds::{COMPARED, above};
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops};
 pub use real_drops::ReasonSection;

@@ -102,16 +102,20 @@ impl Replays<'_> {
         Ok(all)
     }
 
-    /// What Credence transmits with a forest of the rows of `parts`, and its baselines, and Dynamic Thresholds with
+    /// What Credence transmits with each forest of the rows of `parts`, and its baselines, and Dynamic Thresholds with
     /// [`ALPHAS`].
     pub(crate) fn beside_alphas(
         &self,
         parts: &[Part],
-        forest: &Forest,
+        forests: &[&Forest],
     ) -> Result<LanesSent, PipelineError> {
-        let threshold = forest.vote_threshold;
-        let lanes = [VoteLane { forest: 0, threshold, policy: VotePolicy::Credence }];
-        self.pass(parts, &[forest], &lanes, None, |replay| {
+        let lane = |(forest, of): (usize, &&Forest)| VoteLane {
+            forest,
+            threshold: of.vote_threshold,
+            policy: VotePolicy::Credence,
+        };
+        let lanes: Vec<VoteLane> = forests.iter().enumerate().map(lane).collect();
+        self.pass(parts, forests, &lanes, None, |replay| {
             replay.with_baselines().with_alphas(&ALPHAS)
         })
     }

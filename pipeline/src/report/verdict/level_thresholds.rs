@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 
 /// What is compared: the feature, and the thresholds that are tried, per mille of the buffer. A level is never above
 /// the buffer, its projection may be.
-const COMPARED: [(&str, &[u32]); 2] = [
+pub(crate) const COMPARED: [(&str, &[u32]); 2] = [
     ("level_occupancy", &[600, 700, 800, 850, 900, 940, 970, 980, 990, 995, 999]),
     ("level_in_quarter_rtt", &[800, 900, 940, 970, 980, 990, 995, 999, 1_050, 1_100, 1_200]),
 ];
@@ -139,7 +139,7 @@ impl TraceLevels {
 }
 
 /// Predicts a drop above a threshold.
-fn above(feature: &str, threshold: u32) -> Forest {
+pub(crate) fn above(feature: &str, threshold: u32) -> Forest {
     let nodes = vec![
         Node::Split { feature: 0, threshold, left: 1, right: 2 },
         Node::Leaf { weight: 0 },
