@@ -110,9 +110,9 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y: has one class, {self.classes_[0]!r}; expected two")
         names, self._is_named = self._names(X.shape[1])
         self._is_whole = _is_whole(X)
-        columns, drop = self._columns(X), drop.astype(bool)
+        columns, dropped = self._columns(X), drop.astype(bool)
         plain = [name.removeprefix(_OWN) for name in names]
-        trace = _dropcast.Trace.of_columns("X", plain, columns, drop)
+        trace = _dropcast.Trace.of_columns("X", plain, columns, dropped)
         roles = {
             "data": [trace],
             "validation": [],
