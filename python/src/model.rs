@@ -12,6 +12,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, import_file as read_forest};
 use dropcast_pipeline::export::tool_measurements::resources_of;
 use dropcast_pipeline::export::verification::{VerificationTask, verify as verify_exports};
+use dropcast_pipeline::report::gini_shares;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
 use dropcast_reports::words::model::{constant_warning, forest_line, metrics_table};
 use dropcast_reports::words::resources::resources_text;
@@ -31,6 +32,23 @@ pub(crate) struct Model(pub(crate) ModelFile);
 impl Model {
     pub(crate) fn of(model: TrainedModel) -> Self {
         Model(ModelFile::in_memory("model", model))
+    }
+
+    /// Columns of rows, one per feature, and how many rows.
+    fn columns<'a>(
+        &self,
+        py: Python<'_>,
+        columns: &'a [PyReadonlyArray1<'_, u32>],
+    ) -> PyResult<(Vec<&'a [u32]>, usize)> {
+        let columns = columns.iter().map(|column| column.as_slice());
+        let columns: Vec<&[u32]> = columns.collect::<Result<_, _>>()?;
+        let rows = columns.first().map_or(0, |column| column.len());
+        let features = self.0.model.features.len();
+        if columns.len() != features || columns.iter().any(|column| column.len() != rows) {
+            let message = format!("has {} columns, the model {features} features", columns.len());
+            return Err(errors::exception(py, true, &format!("X: {message}")));
+        }
+        Ok((columns, rows))
     }
 }
 
@@ -95,14 +113,7 @@ impl Model {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let threads = resources(py, threads, None, None)?.threads();
-        let columns = columns.iter().map(|column| column.as_slice());
-        let columns: Vec<&[u32]> = columns.collect::<Result<_, _>>()?;
-        let rows = columns.first().map_or(0, |column| column.len());
-        let features = self.0.model.features.len();
-        if columns.len() != features || columns.iter().any(|column| column.len() != rows) {
-            let message = format!("has {} columns, the model {features} features", columns.len());
-            return Err(errors::exception(py, true, &format!("X: {message}")));
-        }
+        let (columns, rows) = self.columns(py, &columns)?;
         let scores = py.detach(|| {
             let scorer = ForestScorer::new(&self.0.model.forest);
             let parts: Vec<_> = (0..rows).step_by(SCORED_ROWS).collect();
@@ -114,6 +125,24 @@ impl Model {
             parts.concat()
         });
         Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// How much the splits by each feature lower the Gini impurity of rows that are columns with these labels, as a share of that
+    /// of all features.
+    fn gini_shares<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<PyReadonlyArray1<'py, u32>>,
+        drop: PyReadonlyArray1<'py, bool>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (columns, rows) = self.columns(py, &columns)?;
+        let drop = drop.as_slice()?;
+        if drop.len() != rows {
+            let message = format!("y: has {} labels, X {rows} rows", drop.len());
+            return Err(errors::exception(py, true, &message));
+        }
+        let shares = py.detach(|| gini_shares(&self.0.model.forest, &columns, drop));
+        Ok(PyArray1::from_vec(py, shares))
     }
 
     /// Scores of the rows of a trace, whose bytes are scaled to the model's buffer.

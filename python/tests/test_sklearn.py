@@ -95,6 +95,16 @@ def test_weights_are_whole_numbers(rows):
             DropcastClassifier().fit(X, y, sample_weight=np.full(len(X), weights))
 
 
+def test_importances_are_shares_of_the_gini_decrease(rows):
+    X, y = rows
+    fitted = DropcastClassifier(max_depth=6).fit(X, y)
+    theirs = RandomForestClassifier(4, max_depth=6, random_state=1).fit(X, y).feature_importances_
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert np.abs(fitted.feature_importances_ - theirs).max() < 0.15
+    constant = DropcastClassifier().fit(np.zeros_like(X), y)
+    assert (constant.feature_importances_ == 0).all()
+
+
 def test_more_columns_than_there_are_features(rows):
     X, y = rows
     wide = np.column_stack([np.zeros((len(X), 30), dtype=np.uint32), X])

@@ -1,5 +1,6 @@
 //! Feature importance: Gini decrease and permutation loss.
 
+use super::leaf_counts::LeafCounts;
 use super::row_sample::Stratum;
 use dropcast_data::random::{below, uniform};
 use dropcast_forest::{Forest, ForestScorer, Node, ScoreHistogram};
@@ -68,6 +69,22 @@ pub struct Loss {
     pub max: f64,
 }
 
+/// How much the splits by each feature of a forest lower the Gini impurity of rows, given by columns, as a share of that of all
+/// features; 0 if no split does.
+pub fn gini_shares(forest: &Forest, columns: &[&[u32]], dropped: &[bool]) -> Vec<f64> {
+    let mut leaves = LeafCounts::new(forest);
+    leaves.add(forest, columns, dropped);
+    shares(&leaves.gini_decrease(forest)).into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Decreases as shares of their sum; undefined where that is 0.
+fn shares(decreases: &[Option<f64>]) -> Vec<Option<f64>> {
+    let all: f64 = decreases.iter().flatten().sum();
+    let share =
+        |decrease: &Option<f64>| decrease.filter(|_| all > 0.0).map(|decrease| decrease / all);
+    decreases.iter().map(share).collect()
+}
+
 /// The sample that features are permuted on.
 pub(crate) struct ImportanceSample {
     /// Transmitted, dropped.
@@ -96,15 +113,15 @@ impl ImportanceSample {
     pub(crate) fn section(&self, forest: &Forest, decreases: &[Option<f64>]) -> ImportanceSection {
         let scorer = ForestScorer::new(forest);
         let base = self.scores(forest, &scorer, None);
-        let all: f64 = decreases.iter().flatten().sum();
-        let features = decreases.iter().enumerate().map(|(at, &decrease)| {
+        let shares = shares(decreases);
+        let features = decreases.iter().zip(shares).enumerate().map(|(at, (&decrease, share))| {
             let splits = splits_by(forest, at);
             let losses = self.losses((forest, &scorer), at, splits, &base);
             FeatureImportance {
                 name: forest.features[at].clone(),
                 splits,
                 gini_decrease: decrease,
-                gini_share: decrease.filter(|_| all > 0.0).map(|decrease| decrease / all),
+                gini_share: share,
                 average_precision_loss: losses.0,
                 f1_loss: losses.1,
             }

@@ -31,7 +31,7 @@ pub use distribution::{Distribution, FeatureSection};
 pub use drift::{DriftSection, TrainedPart};
 pub(crate) use gain::BestAlpha;
 pub use gain::{AlphaGain, Gain, GainSection};
-pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection};
+pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection, gini_shares};
 pub use one_comparison::OneComparison;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
 pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes, ratio};

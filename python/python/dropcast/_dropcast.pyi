@@ -85,6 +85,9 @@ class Model:
     def score_columns(
         self, columns: list[npt.NDArray[np.uint32]], threads: int | None
     ) -> npt.NDArray[np.uint32]: ...
+    def gini_shares(
+        self, columns: list[npt.NDArray[np.uint32]], drop: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.float64]: ...
     def score_trace(self, bar: Any, trace: Trace) -> npt.NDArray[np.uint32]: ...
     def export_files(
         self, targets: list[str], switch: str | None
