@@ -18,6 +18,8 @@ const MOST_VLAN: u16 = 4_094;
 pub struct CaptureMap {
     /// What times of packets are taken.
     pub times: CaptureTimes,
+    /// Packets that come at most so much after a later one of their file are put before it, ns.
+    pub reorder_ns: u64,
     /// Rules for ports; the first that a packet meets counts.
     pub port: Vec<PortRule>,
     /// Rules for queues; the first that a packet meets counts, without one it is queue 0.

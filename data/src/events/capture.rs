@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 const ECN_CAPABLE: u8 = 2;
 
 /// Under what packets are counted: those whose time was rounded, that were taken out of ERSPAN, whose time is that of
-/// the mirror's stamp, and whose stamp was not used.
-const NOTES: [&str; 4] = [ROUNDED_TIME, "erspan", "mirror-time", "unused-mirror-time"];
+/// the mirror's stamp, whose stamp was not used, and that came after a later one.
+const NOTES: [&str; 5] = [ROUNDED_TIME, "erspan", "mirror-time", "unused-mirror-time", "reordered"];
 
-/// Packets that wait for earlier ones, where times are those of mirrors, at most.
+/// Packets that wait for earlier ones at most.
 const MOST_WAITING: usize = 1 << 16;
 
 /// The events of a capture.
@@ -43,8 +43,10 @@ pub(crate) struct CaptureRows {
     sights: Vec<(u32, Sight)>,
     /// Where times are those of mirrors.
     clocks: Option<MirrorClocks>,
-    /// Then rows by their time and number, until no earlier ones are expected.
+    /// Rows by their time and number, until no earlier ones are expected.
     waiting: BTreeMap<(u64, u64), Row>,
+    /// The latest time of them.
+    latest_ns: u64,
     has_ended: bool,
 }
 
@@ -123,6 +125,7 @@ impl CaptureRows {
             sights: Vec::new(),
             clocks,
             waiting: BTreeMap::new(),
+            latest_ns: 0,
             has_ended: false,
         })
     }
@@ -145,20 +148,36 @@ impl CaptureRows {
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
-    /// The next row. Where the times are those of mirrors, packets come out in their order: the earliest of so many as may
-    /// wait.
+    /// The next row. Where the times are those of mirrors, or a window reorders, packets come out in their order: the earliest
+    /// of those that may wait.
     fn next_row(&mut self, gate: &mut Gate) -> Result<Option<Row>, DataError> {
         loop {
-            if self.has_ended || self.waiting.len() > MOST_WAITING {
+            if self.has_ended || self.waiting.len() > MOST_WAITING || self.first_is_due() {
                 return Ok(self.waiting.pop_first().map(|(_, row)| row));
             }
             match self.read_row(gate)? {
-                Read::Row(row) if self.clocks.is_none() => return Ok(Some(row)),
-                Read::Row(row) => drop(self.waiting.insert((row.event.time_ns, row.number), row)),
+                Read::Row(row) if self.clocks.is_none() && self.map.reorder_ns == 0 => {
+                    return Ok(Some(row));
+                }
+                Read::Row(mut row) => {
+                    let time_ns = row.event.time_ns;
+                    row.notes[NOTES.len() - 1] = self.clocks.is_none() && time_ns < self.latest_ns;
+                    self.latest_ns = self.latest_ns.max(time_ns);
+                    self.waiting.insert((time_ns, row.number), row);
+                }
                 Read::Bad => {}
                 Read::End => self.has_ended = true,
             }
         }
+    }
+
+    /// Whether no packet that may still come goes before the first that waits.
+    fn first_is_due(&self) -> bool {
+        let first = self.waiting.first_key_value();
+        self.clocks.is_none()
+            && first.is_some_and(|(&(time_ns, _), _)| {
+                time_ns < self.latest_ns.saturating_sub(self.map.reorder_ns)
+            })
     }
 
     /// Reads a packet.
@@ -192,6 +211,7 @@ impl CaptureRows {
                     is_mirrored,
                     has_stamp && clocks.is_some(),
                     has_stamp && clocks.is_none(),
+                    false,
                 ];
                 Ok(Read::Row(Row { event, number, interface, sight: headers.sight, notes }))
             }

@@ -15,6 +15,7 @@ mod kinds;
 mod merged;
 mod mirror_times;
 mod ns3;
+mod reordered;
 mod shared;
 mod sightings;
 mod traces;

@@ -376,6 +376,10 @@ pub fn note_words(note: &str, rows: u64) -> String {
             "{rows} packets carry the time at which the switch mirrored them; their times are those of the capture. \
              times = \"mirror\" of [capture] takes the switch's (docs/pcap.md)"
         ),
+        "reordered" => format!(
+            "{rows} packets came after a later one of their file, within reorder_ns of [capture], and were put in \
+             order (docs/pcap.md)"
+        ),
         "skew" => format!(
             "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \
              differ (docs/pcap.md)"

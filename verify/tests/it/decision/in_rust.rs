@@ -39,18 +39,7 @@ pub(crate) fn decide_by_turns(
     let [table, next] = [0, 1].map(|of| Table::parse(&files[of]).expect("a table"));
     let switch = constants(spec);
     refuses_others(&switch);
-    let (ports, queues) = (spec.ports(), spec.queues());
-    let mut memory = Owned {
-        ports: vec![PortState::IDLE; ports],
-        queues: vec![QueueState::EMPTY; queues],
-        packets: vec![PacketState::FREE; packets],
-        heard_ns: vec![7; queues],
-        classes: vec![ClassState::EMPTY; Memory::CLASSES],
-        averages: vec![Average::ZERO; queues + 1],
-        rings: vec![7; ports * usize::from(spec.transmit_ring_packets)],
-        deficits: vec![7; queues],
-        reserves: vec![ReservedState::EMPTY; queues],
-    };
+    let mut memory = Owned::new(spec, packets);
     let mut credence = Credence::with_table(switch, memory.borrowed(), table).expect("it is ready");
     credence.fall_back(falls_back);
     let mut verdicts = Vec::new();
@@ -81,6 +70,18 @@ pub(crate) fn decide_by_turns(
     verdicts
 }
 
+/// Whether a forest may replace another.
+pub(crate) fn replaced(
+    spec: &SwitchSpec,
+    [of, next]: [(&FeatureSet, &Forest); 2],
+) -> Result<(), NotReady> {
+    let files = [of, next].map(|(features, forest)| table_of(spec, features, forest));
+    let [table, next] = [0, 1].map(|of| Table::parse(&files[of]).expect("a table"));
+    let mut memory = Owned::new(spec, 16);
+    let credence = Credence::with_table(constants(spec), memory.borrowed(), table);
+    credence.expect("it is ready").replace_table(next)
+}
+
 fn table_of(spec: &SwitchSpec, features: &FeatureSet, forest: &Forest) -> Vec<u8> {
     let mut origin = Origin::new("m", &"0".repeat(64), features);
     origin.average_ns = Some(spec.base_rtt_ns);
@@ -101,6 +102,21 @@ struct Owned {
 }
 
 impl Owned {
+    fn new(spec: &SwitchSpec, packets: usize) -> Self {
+        let (ports, queues) = (spec.ports(), spec.queues());
+        Owned {
+            ports: vec![PortState::IDLE; ports],
+            queues: vec![QueueState::EMPTY; queues],
+            packets: vec![PacketState::FREE; packets],
+            heard_ns: vec![7; queues],
+            classes: vec![ClassState::EMPTY; Memory::CLASSES],
+            averages: vec![Average::ZERO; queues + 1],
+            rings: vec![7; ports * usize::from(spec.transmit_ring_packets)],
+            deficits: vec![7; queues],
+            reserves: vec![ReservedState::EMPTY; queues],
+        }
+    }
+
     fn borrowed(&mut self) -> Memory<'_> {
         Memory {
             ports: &mut self.ports,

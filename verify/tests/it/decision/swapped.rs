@@ -1,13 +1,13 @@
 //! A new model takes over the state of a running decision: C as shared libraries, and in Rust.
 
 use super::in_c::{GCC, WARNINGS, fed};
-use super::in_rust::decide_by_turns;
+use super::in_rust::{decide_by_turns, replaced};
 use super::{Departures, Model, any_switch, files_of, record};
 use crate::event_log::sample;
 use crate::replay::found;
 use dropcast_data::{Event, EventKind, SwitchSpec, Victim};
 use dropcast_forest::Forest;
-use dropcast_oracle::DropOracle;
+use dropcast_oracle::{DropOracle, NotReady};
 use dropcast_switch::{Credence, Fit, LineRate, Live, Packet, Switch};
 use dropcast_verify::FoundTool;
 use std::cell::Cell;
@@ -130,4 +130,8 @@ fn another_layout_is_told() {
     for next in [Model::random(&spec, "paper4", 1), Model::random(&other, "level4", 1)] {
         assert_eq!(swapped(&gcc, [&model, &next], &[], 0), None);
     }
+    let next = Model::random(&spec, "paper4", 1);
+    let both = [&model, &next].map(|of| (&of.features, &of.forest));
+    assert_eq!(replaced(&spec, both), Err(NotReady::OtherFeatures));
+    assert_eq!(replaced(&spec, [both[0]; 2]), Ok(()));
 }
