@@ -144,7 +144,8 @@ pub(crate) fn check(
     if averaged != 0 && averaged != switch.base_rtt_ns {
         let own = switch.base_rtt_ns;
         return refuse(format!(
-            "the model is for a base RTT of {averaged} ns, the switch has {own} ns"
+            "the model is for a base RTT of {averaged} ns, the switch has {own} ns; features average over the base RTT, so label and \
+             train with this description"
         ));
     }
     if switch.shared.contains(&false) {

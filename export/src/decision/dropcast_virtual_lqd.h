@@ -88,7 +88,11 @@ DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t
 #endif
     const uint32_t in_bytes = dropcast_shared_part(queue, DROPCAST_BESIDE(state), added_bytes);
     const uint32_t held_bytes = state->bytes[DROPCAST_QUEUE(queue)];
+#ifdef DROPCAST_LQD_RESERVED
     const uint32_t out_bytes = removed_bytes < held_bytes ? removed_bytes : held_bytes;
+#else
+    const uint32_t out_bytes = removed_bytes;
+#endif
 
 #ifdef DROPCAST_LQD_RESERVED
     state->beside_bytes[DROPCAST_QUEUE(queue)] += (added_bytes - in_bytes) - (removed_bytes - out_bytes);

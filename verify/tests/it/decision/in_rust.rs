@@ -63,7 +63,7 @@ pub(crate) fn decide_by_turns(
     assert!(most > 0 && most <= spec.buffer_bytes);
     assert!(credence.precision() <= DriftMonitor::ONE);
     assert_eq!(credence.unheld(), 0);
-    let [port, queue] = [ports as u32, u32::from(spec.queues_per_port)];
+    let [port, queue] = [spec.ports() as u32, u32::from(spec.queues_per_port)];
     for [port, queue, size_bytes] in [[port, 0, 1], [0, queue, 1], [0, 0, 0]] {
         assert_eq!(credence.arrival(port, queue, size_bytes, 0), Verdict::NoRoom);
     }
