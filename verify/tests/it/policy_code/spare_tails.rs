@@ -122,6 +122,19 @@ fn the_exported_packets_tell_a_header_with_one_change() {
     assert!(left.is_empty(), "{left:#?}");
 }
 
+/// The same of the module.
+#[test]
+fn the_exported_packets_tell_a_module_with_one_change() {
+    let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
+    let mut left = in_verilog::CHANGES.to_vec();
+    for spec in [switch(2, 400_000), switch(2, 60_000)] {
+        let packets = code.golden(&spec).expect("a switch that it knows");
+        let files = code.files(&spec).expect("known");
+        left = in_verilog::unseen(&files, &packets, &left);
+    }
+    assert!(left.is_empty(), "{left:#?}");
+}
+
 /// A part of the header, and one that is wrong in its place.
 const CHANGES: [(&str, &str); 40] = [
     (
