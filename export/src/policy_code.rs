@@ -10,4 +10,6 @@ pub use code::PolicyCode;
 pub use error::PolicyCodeError;
 pub(crate) use packets::decided;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
-pub(crate) use shared::{FRAME, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources};
+pub(crate) use shared::{
+    FRAME, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources, verilog_words,
+};

@@ -6,6 +6,7 @@ pub(crate) use packets::golden;
 
 use crate::policy_code::{
     FRAME, PolicyCodeError, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources,
+    verilog_words,
 };
 use crate::target::EmittedFile;
 use dropcast_data::{SwitchSpec, Victim};
@@ -14,10 +15,12 @@ use dropcast_switch::policies::spare_tails::{AnySpareTails, SpareTailsParameters
 use dropcast_switch::{Fit, LineRate, PolicySite, PolicySpec};
 
 /// What is the same for every switch.
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 5] = [
     ("dropcast_spare_tails.h", include_str!("spare_tails/dropcast_spare_tails.h")),
     ("dropcast_spare_tails.bpf.c", include_str!("spare_tails/dropcast_spare_tails.bpf.c")),
     FRAME,
+    ("dropcast_spare_tails.v", include_str!("spare_tails/dropcast_spare_tails.v")),
+    ("dropcast_spare_tails_tb.v", include_str!("spare_tails/dropcast_spare_tails_tb.v")),
 ];
 
 /// The code and the switch's constants.
@@ -33,6 +36,10 @@ pub(crate) fn files(
     let of_the_switch = [
         ("dropcast_spare_tails_config.h", &*c_config(parameters, spec, &constants, &alpha_128)),
         ("dropcast_spare_tails_config.rs", &rust_config(parameters, spec, &constants)),
+        (
+            "dropcast_spare_tails_config.vh",
+            &verilog_config(parameters, spec, &constants, &alpha_128),
+        ),
     ];
     Ok([sources(&SOURCES), sources(&of_the_switch)].concat())
 }
@@ -130,6 +137,33 @@ pub fn init<'a>(
     SpareTails::new(CONSTANTS, queues, flows)
 }}
 "
+    )
+}
+
+fn verilog_config(
+    parameters: &SpareTailsParameters,
+    spec: &SwitchSpec,
+    constants: &SpareTailsConstants,
+    alpha_128: &[u32],
+) -> String {
+    format!(
+        "\
+// Parameters of dropcast_spare_tails for a switch.
+`define DROPCAST_SPARE_TAILS_PARAMETERS .PORTS({}), .QUEUES_PER_PORT({}), .BUFFER_BYTES(32'd{}), \\
+    .FLOWS({}), .BURST_FLOWS({}), .WINDOW_NS(32'd{}), .SILENCE_NS(32'd{}), .LEAST_HELD_BYTES(32'd{}), \\
+    .ALPHA_128({}), \\
+    .RESERVED_BYTES({})
+",
+        constants.ports,
+        spec.queues_per_port,
+        constants.buffer_bytes,
+        parameters.flows,
+        constants.burst_flows,
+        constants.window_ns,
+        constants.silence_ns,
+        constants.least_held_bytes,
+        verilog_words(alpha_128),
+        verilog_words(&reserved_bytes(spec)),
     )
 }
 

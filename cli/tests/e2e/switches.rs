@@ -299,7 +299,9 @@ fn verdicts_of_a_whole_decision_are_verified() {
 fn early_drops_are_exported_as_code() {
     let room = room_with_a_leaf();
     let said = room.good("export --policy spare-tails:flows=4096 --switch leaf.toml -o code");
-    for name in [".h", ".bpf.c", "_config.h", "_config.rs", "_packets.csv"] {
+    let sources = [".h", ".bpf.c", ".v", "_tb.v"];
+    let of_the_switch = ["_config.h", "_config.rs", "_config.vh", "_packets.csv"];
+    for name in sources.into_iter().chain(of_the_switch) {
         assert!(said.contains(&format!("dropcast_spare_tails{name} (")), "{said}");
     }
     let config = String::from_utf8(room.read("code/dropcast_spare_tails_config.h")).unwrap();

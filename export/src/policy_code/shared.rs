@@ -31,6 +31,12 @@ pub(crate) fn c_array(numbers: impl Iterator<Item = u32>) -> String {
     format!("{{{}}}", numbers.join(", "))
 }
 
+/// Numbers of 32 bits in a vector of Verilog, the first one in the lowest bits.
+pub(crate) fn verilog_words(numbers: &[u32]) -> String {
+    let words: Vec<String> = numbers.iter().rev().map(|number| format!("32'd{number}")).collect();
+    format!("{{{}}}", words.join(", "))
+}
+
 /// What each queue of a port may hold beside the shared buffer, bytes: all of it, `u32::MAX`, if it does not draw on that.
 pub(crate) fn reserved_bytes(spec: &SwitchSpec) -> Vec<u32> {
     let of = |queue: usize| match spec.shared[queue] {

@@ -1,7 +1,7 @@
 //! The files of the rule for a switch.
 
 use super::parameters::{Rule, RuleConstants};
-use crate::policy_code::{FRAME, PolicyCodeError, c_array, c_constants, sources};
+use crate::policy_code::{FRAME, PolicyCodeError, c_array, c_constants, sources, verilog_words};
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
 
@@ -91,11 +91,6 @@ pub fn init() -> Result<SwitchRule, NotReady> {{
 
 impl Rule {
     fn verilog_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
-        let packed = |numbers: &[u32]| {
-            let words: Vec<String> =
-                numbers.iter().rev().map(|number| format!("32'd{number}")).collect();
-            format!("{{{}}}", words.join(", "))
-        };
         format!(
             "\
 // Parameters of dropcast_rule for a switch: a horizon of {} ns.
@@ -109,9 +104,9 @@ impl Rule {
             spec.buffer_bytes,
             constants.window_ns,
             constants.gate,
-            packed(&constants.alpha_128),
-            packed(&constants.reserved_bytes),
-            packed(&constants.drain_bytes),
+            verilog_words(&constants.alpha_128),
+            verilog_words(&constants.reserved_bytes),
+            verilog_words(&constants.drain_bytes),
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
 
+mod in_verilog;
 mod rule;
 mod spare_tails;
 
@@ -130,22 +131,37 @@ fn agree(code: &PolicyCode, files: &[EmittedFile], packets: &PolicyPackets, tool
     }
 }
 
-/// Those of `changes` to the header, the first file, that no packet tells from the right one.
+/// A part of a file, and one that is wrong in its place.
+type Change<'a> = (&'a str, &'a str);
+
+/// Those of `changes` to the header that no packet tells from the right one.
 fn unseen<'a>(
     code: &PolicyCode,
     files: &[EmittedFile],
     packets: &PolicyPackets,
-    changes: &[(&'a str, &'a str)],
-) -> Vec<(&'a str, &'a str)> {
-    let (records, expected) = (records(packets), verdicts(packets));
-    let right = compiled(GCC, code, files, &records, &[]);
-    assert!(right.is_none_or(|verdicts| verdicts == expected));
-    let is_unseen = |&&(one, other): &&(&str, &str)| {
+    changes: &[Change<'a>],
+) -> Vec<Change<'a>> {
+    let (header, records) = (format!("{}.h", subject_of(code).0), records(packets));
+    unseen_in(&header, files, packets, changes, &|files| compiled(GCC, code, files, &records, &[]))
+}
+
+/// Those of `changes` to a file that no packet tells from the right one, as `decide` runs the files.
+fn unseen_in<'a>(
+    name: &str,
+    files: &[EmittedFile],
+    packets: &PolicyPackets,
+    changes: &[Change<'a>],
+    decide: &dyn Fn(&[EmittedFile]) -> Option<Vec<u8>>,
+) -> Vec<Change<'a>> {
+    let expected = verdicts(packets);
+    assert!(decide(files).is_none_or(|verdicts| verdicts == expected));
+    let is_unseen = |&&(one, other): &&Change<'_>| {
         let mut files = files.to_vec();
-        let text = String::from_utf8(std::mem::take(&mut files[0].bytes)).expect("text");
+        let file = files.iter_mut().find(|file| file.name == name).expect("exported");
+        let text = String::from_utf8(std::mem::take(&mut file.bytes)).expect("text");
         assert_eq!(text.matches(one).count(), 1, "{one}");
-        files[0].bytes = text.replace(one, other).into_bytes();
-        compiled(GCC, code, &files, &records, &[]).is_some_and(|verdicts| verdicts == expected)
+        file.bytes = text.replace(one, other).into_bytes();
+        decide(&files).is_some_and(|verdicts| verdicts == expected)
     };
     changes.iter().filter(is_unseen).copied().collect()
 }

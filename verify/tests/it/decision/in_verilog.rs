@@ -49,7 +49,7 @@ pub(crate) fn decide(
         lint(path, files)?;
     }
     let sources = modules(files).chain(["m_decision_tb.v"]);
-    let mut run = built(simulator, path, "m_decision_tb", ("PACKETS", packets), sources)?;
+    let mut run = built(simulator, path, "m_decision_tb", &[("PACKETS", packets)], sources)?;
     run.args(["+packets=packets.hex", "+verdicts=verdicts"]);
     let printed = succeed(run.args(falls_back.then_some("+fall_back")));
     assert!(!printed.contains("ERROR"), "{packets} places, {most} at most: {printed}");
@@ -71,19 +71,20 @@ fn lint(path: &Path, files: &[EmittedFile]) -> Option<()> {
     Some(())
 }
 
-/// A program that simulates a testbench with a parameter, in the folder of its sources; `None` without the simulator.
+/// A program that simulates a testbench with parameters, in the folder of its sources; `None` without the simulator.
 pub(crate) fn built<'a>(
     simulator: Tool,
     path: &Path,
     top: &str,
-    (parameter, value): (&str, usize),
+    parameters: &[(&str, usize)],
     sources: impl IntoIterator<Item = &'a str>,
 ) -> Option<Command> {
     let mut build = found(simulator)?.in_folder(path);
     let is_interpreter = simulator.command == "iverilog";
     let mut run = if is_interpreter {
-        let set = format!("-P{top}.{parameter}={value}");
-        build.args(["-g2001", "-Wall", "-s", top, &set, "-o", "simulate"]).args(sources);
+        build.args(["-g2001", "-Wall", "-s", top, "-o", "simulate"]);
+        build.args(parameters.iter().map(|(name, value)| format!("-P{top}.{name}={value}")));
+        build.args(sources);
         let mut run = Command::new("vvp");
         run.args(["-n", "simulate"]);
         run
@@ -92,7 +93,8 @@ pub(crate) fn built<'a>(
         build.args(["--binary", "--timing", "-Wall", "-Mdir", "built"]);
         build.args(["-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1"]);
         build.args(["-o", "simulate", "--top-module", top]);
-        build.arg(format!("-G{parameter}={value}")).args(sources);
+        build.args(parameters.iter().map(|(name, value)| format!("-G{name}={value}")));
+        build.args(sources);
         Command::new(path.join("built/simulate"))
     };
     succeed(&mut build);

@@ -1,5 +1,7 @@
 //! Early drops in bursts.
 
+mod in_verilog;
+
 use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::GCC;
 use dropcast_data::SwitchSpec;
@@ -57,6 +59,8 @@ fn the_exported_code_is_the_policy() {
         let packets = code.golden(&spec).expect("a switch that it knows");
         let files = code.files(&spec).expect("a switch that it knows");
         agree(&code, &files, &packets, &TOOLS);
+        let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR);
+        assert!(simulated.is_none_or(|told| told == verdicts(&packets)), "{text}");
         let reserves = format!("{:?}", &[0, 4_000, u32::MAX][..usize::from(queues)]);
         let program = include_str!("spare_tails/main.rs");
         let program = program.replace("ALPHAS", alphas).replace("RESERVES", &reserves);
@@ -75,6 +79,8 @@ fn the_exported_code_of_40_queues_is_the_policy() {
     let packets = code.golden(&spec).expect("a switch that it knows");
     let files = code.files(&spec).expect("a switch that it knows");
     agree(&code, &files, &packets, &TOOLS);
+    let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR);
+    assert!(simulated.is_none_or(|told| told == verdicts(&packets)));
     if let Some(told) = compiled(GCC, &code, &files, &records(&packets), &["time"]) {
         println!("{}", String::from_utf8_lossy(&told).trim());
     }
@@ -112,6 +118,19 @@ fn the_exported_packets_tell_a_header_with_one_change() {
         let packets = code.golden(&spec).expect("a switch that it knows");
         let files = code.files(&spec).expect("known");
         left = unseen(&code, &files, &packets, &left);
+    }
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+/// The same of the module.
+#[test]
+fn the_exported_packets_tell_a_module_with_one_change() {
+    let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
+    let mut left = in_verilog::CHANGES.to_vec();
+    for spec in [switch(2, 400_000), switch(2, 60_000)] {
+        let packets = code.golden(&spec).expect("a switch that it knows");
+        let files = code.files(&spec).expect("known");
+        left = in_verilog::unseen(&files, &packets, &left);
     }
     assert!(left.is_empty(), "{left:#?}");
 }
