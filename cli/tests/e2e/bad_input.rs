@@ -552,7 +552,7 @@ fn averages_over_another_time_are_refused() {
     let report = room.dropcast("report --model runs/small/model.json --data other.parquet");
     assert_eq!(report.code, Some(1));
     assert!(report.stderr.contains("the model was trained on 32000 ns"), "{}", report.stderr);
-    room.good(
+    room.good_with_notes(
         "train --data runs/small/trace.parquet other.parquet --features occupancy,rank --vote f1 -o fine.json",
     );
 }

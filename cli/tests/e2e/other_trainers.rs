@@ -25,8 +25,8 @@ fn their_forests_are_reported_exported_and_verified_like_ours() {
         let train = format!(
             "train --data trace.parquet --validation-share 0 --vote f1 --trainer {trainer} --format json"
         );
-        let metrics = json(&room.good(&format!("{train} -o model.json")));
-        room.good(&format!("{train} -o again.json"));
+        let metrics = json(&room.good_with_notes(&format!("{train} -o model.json")));
+        room.good_with_notes(&format!("{train} -o again.json"));
         assert!(
             room.read("model.json") == room.read("again.json"),
             "{trainer}: not the same again"

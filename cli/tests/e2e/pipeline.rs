@@ -78,9 +78,9 @@ fn the_number_of_threads_changes_nothing() {
 fn rows_that_do_not_fit_into_memory_make_the_same_model() {
     let room = Room::with_a_run();
     let train = "train --data runs/small/trace.parquet --max-samples 0.5 --n-estimators 3";
-    room.good(&format!("{train} -o in-memory.json"));
+    room.good_with_notes(&format!("{train} -o in-memory.json"));
     let files = room.files().len();
-    room.good(&format!("{train} --memory-limit 0 -o in-a-file.json"));
+    room.good_with_notes(&format!("{train} --memory-limit 0 -o in-a-file.json"));
     assert_eq!(room.files().len(), files + 1, "the temporary file is gone");
     assert_eq!(room.read("in-memory.json"), room.read("in-a-file.json"));
     let model: Value = serde_json::from_slice(&room.read("in-memory.json")).unwrap();
@@ -120,7 +120,7 @@ fn the_stages_by_hand_give_what_a_run_gives() {
         room.write(&format!("hand/{name}"), room.read(&format!("runs/small/{name}")));
     }
     for stage in stages {
-        room.good(&stage);
+        room.good_with_notes(&stage);
     }
     assert_same(&room, "runs/small", "hand");
     let report = "report --model hand/model.json --data hand/trace.parquet --format";

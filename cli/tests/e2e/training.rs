@@ -76,7 +76,7 @@ fn folds_test_each_run_on_a_model_of_the_others() {
             .into_iter()
             .filter(|name| *name != file)
             .collect();
-        let alone = room.good(&format!(
+        let alone = room.good_with_notes(&format!(
             "train --vote f1 --data {} --test {file} -o alone.json --format json",
             others.join(" ")
         ));
@@ -196,7 +196,7 @@ fn a_generated_fabric_has_a_model_per_role() {
 #[test]
 fn whole_switches_can_test() {
     let room = two_switches();
-    let said = room.good(
+    let said = room.good_with_notes(
         "train --data both.parquet --split switches --test-switches 1 -o m.json --format json",
     );
     let said = json(&said);
