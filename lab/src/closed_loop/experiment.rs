@@ -74,6 +74,17 @@ impl Default for Experiment {
     }
 }
 
+/// Longer labels are no names of folders.
+const LONGEST_FOLDER: usize = 60;
+
+/// A label with dashes for runs of all but letters, digits, `.`, `=` and `_`.
+fn dashed(label: &str) -> String {
+    let is_kept = |sign: char| sign.is_ascii_alphanumeric() || ".=_".contains(sign);
+    let parts: Vec<&str> =
+        label.split(|sign| !is_kept(sign)).filter(|part| !part.is_empty()).collect();
+    parts.join("-").replace("=-", "=")
+}
+
 impl Experiment {
     /// The artifact's fabric under websearch flows at 80% load and incasts of 75% of a leaf's buffer
     /// (Credence, section 4.1), short enough to end in seconds.
@@ -99,11 +110,16 @@ impl Experiment {
         self.traffic.seed = seed;
     }
 
-    /// The folder of a policy's files: its name, with a number if others have that name.
+    /// The folder of a policy's files: its name, or its label, with dashes for what has no place in names of files, if others
+    /// have that name; a number behind its name if labels are long or alike in that.
     pub fn folder_of(&self, policy: &NamedPolicy) -> String {
         let name = policy.spec.name();
-        let same = self.policies.iter().filter(|other| other.spec.name() == name);
-        match same.map(|other| &other.label).position(|label| *label == policy.label) {
+        let same = || self.policies.iter().filter(|other| other.spec.name() == name);
+        let label = dashed(&policy.label);
+        let alike = same().filter(|other| dashed(&other.label) == label).count();
+        match same().map(|other| &other.label).position(|label| *label == policy.label) {
+            _ if same().count() < 2 => name.to_owned(),
+            _ if alike < 2 && label.len() <= LONGEST_FOLDER => label,
             None | Some(0) => name.to_owned(),
             Some(place) => format!("{name}-{}", place + 1),
         }
@@ -168,5 +184,19 @@ mod tests {
         ];
         assert_eq!(labels, written);
         assert_eq!(lqd().label, "lqd");
+    }
+
+    #[test]
+    fn folders_are_called_by_labels_where_names_are_alike() {
+        let long = format!("expression:accept=queue < {} * free", "1".repeat(60));
+        let texts = ["lqd", "dt", "dt:alpha=8", "dt:alpha=[8, 2]", "abm", "expression", &long];
+        let policies: Vec<NamedPolicy> =
+            texts.iter().map(|text| text.parse().expect("a policy")).collect();
+        let experiment = Experiment { policies: policies.clone(), ..Experiment::default() };
+        let folders: Vec<String> =
+            policies.iter().map(|policy| experiment.folder_of(policy)).collect();
+        let expected =
+            ["lqd", "dt", "dt-alpha=8", "dt-alpha=8-2", "abm", "expression", "expression-2"];
+        assert_eq!(folders, expected);
     }
 }
