@@ -90,13 +90,12 @@ DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t
     const uint32_t held_bytes = state->bytes[DROPCAST_QUEUE(queue)];
 #ifdef DROPCAST_LQD_RESERVED
     const uint32_t out_bytes = removed_bytes < held_bytes ? removed_bytes : held_bytes;
+
+    state->beside_bytes[DROPCAST_QUEUE(queue)] += (added_bytes - in_bytes) - (removed_bytes - out_bytes);
 #else
     const uint32_t out_bytes = removed_bytes;
 #endif
 
-#ifdef DROPCAST_LQD_RESERVED
-    state->beside_bytes[DROPCAST_QUEUE(queue)] += (added_bytes - in_bytes) - (removed_bytes - out_bytes);
-#endif
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
     state->projected -= dropcast_expects(state, queue, 16u);
 #endif
