@@ -9,7 +9,8 @@ between
     <!-- end -->
 
 becomes that of FOLDER/SCALE/FIGURE.md with this title, and each picture figures/SCALE/NAME.svg that the page shows
-is copied from FOLDER/SCALE/NAME.svg. Text between them has numbers, too: read it.
+is copied from FOLDER/SCALE/NAME.svg. A title followed by "; without NAME; NAME" leaves these rows and columns out. Text between them has
+numbers, too: read it.
 """
 
 import pathlib
@@ -45,6 +46,18 @@ def table(text, title):
     return found[0]
 
 
+def without(table, names):
+    """The table less its rows and columns of these names."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    unknown = set(names) - set(rows[0][1:]) - {row[0] for row in rows[2:]}
+    if unknown:
+        sys.exit(f"{rows[0][0]}: no row or column {sorted(unknown)}")
+    columns = [column for column, head in enumerate(rows[0]) if column == 0 or head not in names]
+    kept = [[row[column] for column in columns] for row in rows if row[0] not in names]
+    lines = ["|" + "|".join(row) + "|" if row[0] == "---" else "| " + " | ".join(row) + " |" for row in kept]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(COMMANDS):
         sys.exit(__doc__)
@@ -58,7 +71,8 @@ def main():
         if scale not in scales:
             return block.group(0)
         text = (folder / scale / f"{figure}.md").read_text()
-        return f"<!-- {scale} {figure}: {title} -->\n\n{table(text, title)}\n<!-- end -->"
+        first, *names = re.split("; without |; ", title)
+        return f"<!-- {scale} {figure}: {title} -->\n\n{without(table(text, first), names)}\n<!-- end -->"
 
     for path in PAGES:
         block = r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->"
