@@ -114,7 +114,7 @@ fn what_the_code_cannot_do_is_refused() {
 fn the_exported_packets_tell_a_header_with_one_change() {
     let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
     let mut left = CHANGES.to_vec();
-    for spec in [switch(2, 400_000), switch(2, 60_000)] {
+    for spec in [switch(2, 400_000), switch(2, 64_000)] {
         let packets = code.golden(&spec).expect("a switch that it knows");
         let files = code.files(&spec).expect("known");
         left = unseen(&code, &files, &packets, &left);
@@ -127,7 +127,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 fn the_exported_packets_tell_a_module_with_one_change() {
     let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
     let mut left = in_verilog::CHANGES.to_vec();
-    for spec in [switch(2, 400_000), switch(2, 60_000)] {
+    for spec in [switch(2, 400_000), switch(2, 64_000)] {
         let packets = code.golden(&spec).expect("a switch that it knows");
         let files = code.files(&spec).expect("known");
         left = in_verilog::unseen(&files, &packets, &left);
@@ -136,7 +136,7 @@ fn the_exported_packets_tell_a_module_with_one_change() {
 }
 
 /// A part of the header, and one that is wrong in its place.
-const CHANGES: [(&str, &str); 40] = [
+const CHANGES: [(&str, &str); 41] = [
     (
         "size_bytes > room_bytes ? size_bytes - room_bytes : 0",
         "size_bytes > room_bytes ? size_bytes : 0",
@@ -148,6 +148,7 @@ const CHANGES: [(&str, &str); 40] = [
     ("DROPCAST_SPARE_TAILS_BEHIND = 4", "DROPCAST_SPARE_TAILS_BEHIND = 5"),
     ("DROPCAST_SPARE_TAILS_WEIGHT_BITS = 3", "DROPCAST_SPARE_TAILS_WEIGHT_BITS = 2"),
     ("DROPCAST_SPARE_TAILS_MOST_WINDOWS = 8", "DROPCAST_SPARE_TAILS_MOST_WINDOWS = 1"),
+    ("DROPCAST_SPARE_TAILS_MOST_WINDOWS = 8", "DROPCAST_SPARE_TAILS_MOST_WINDOWS = 16"),
     ("DROPCAST_SPARE_TAILS_LEAST_FLOWS = 8", "DROPCAST_SPARE_TAILS_LEAST_FLOWS = 30"),
     ("DROPCAST_SPARE_TAILS_PAUSE = 8", "DROPCAST_SPARE_TAILS_PAUSE = 64"),
     ("DROPCAST_SPARE_TAILS_PAUSES_FROM = 4", "DROPCAST_SPARE_TAILS_PAUSES_FROM = 1"),

@@ -47,7 +47,7 @@ pub(crate) fn unseen<'a>(
 }
 
 /// A part of the module, and one that is wrong in its place.
-pub(crate) const CHANGES: [Change<'_>; 12] = [
+pub(crate) const CHANGES: [Change<'_>; 16] = [
     ("size > room ? over[SIZE_BITS-1:0]", "size > room ? own_size"),
     ("reads >> 32", "reads >> 64"),
     ("{29'd0, WINDOW_NS, 3'd0}", "{32'd0, WINDOW_NS}"),
@@ -60,4 +60,8 @@ pub(crate) const CHANGES: [Change<'_>; 12] = [
     ("is_ending ? kept", "is_ending ? read"),
     ("may_give <= given;", "may_give <= safe;"),
     ("below[own_class]", "below[0]"),
+    ("is_below && fits", "is_below"),
+    ("is_beside || (is_below", "(is_below"),
+    ("{29'd0, WINDOW_NS, 3'd0}", "{28'd0, WINDOW_NS, 4'd0}"),
+    ("is_far ? 5'd31 : packets[4:0]", "packets[4:0]"),
 ];
