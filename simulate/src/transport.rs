@@ -6,6 +6,7 @@
 mod congestion_control;
 mod cubic;
 mod dctcp;
+mod hpcc;
 mod new_reno;
 mod power_tcp;
 mod rack;

@@ -207,6 +207,25 @@ fn power_tcp_keeps_the_line_busy_with_an_empty_queue() {
     assert!(*most as f64 / *least as f64 <= 1.1, "{fcts:?}");
 }
 
+/// HPCC, section 3.3: flows settle at eta of the line's bytes with an almost empty queue, and share evenly.
+#[test]
+fn hpcc_settles_at_eta_with_an_empty_queue() {
+    let fabric = fabric(1_000.0, "none");
+    for flows in [1, 2, 4] {
+        let watch = run(&fabric, Transport::Hpcc, flows, 40_000);
+        assert!(watch.drops_ns.is_empty());
+        let queue = middle(&watch.queue);
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        assert!(mean < 1.0, "{flows} flows: {mean} packets on average");
+        // Telemetry counts 1,432 of the 1,465 bytes that a packet takes on the line.
+        let share = utilisation(&watch) * 1_432.0 / 1_465.0;
+        assert!((share - 0.95).abs() < 0.015, "{flows} flows: {share} of the line");
+        let fcts: Vec<u64> = watch.flows.iter().filter_map(|flow| flow.fct_ns).collect();
+        let (least, most) = (fcts.iter().min().unwrap(), fcts.iter().max().unwrap());
+        assert!(*most as f64 / *least as f64 <= 1.1, "{flows} flows: {fcts:?}");
+    }
+}
+
 /// Theta-PowerTCP: `n` flows of rate `r` rest where `r = r / power + beta`, with a round-trip time that does not change: a
 /// power of RTT over base RTT. Few flows rest before the line is full, at `beta / (1 - base RTT / RTT)` each; many fill it,
 /// with a queue that makes the RTT `1 / (1 - n beta / b)` base RTTs.

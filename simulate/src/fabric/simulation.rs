@@ -282,7 +282,7 @@ impl<W: Workload> Simulation<W> {
         let Some(state) = self.flows.get_mut(place) else { return };
         for segment in self.segments.drain(..) {
             let mut packet = state.data(place, &segment, now_ns);
-            if state.flow.transport == Transport::PowerTcp {
+            if state.flow.transport.wants_telemetry() {
                 packet.trail = self.network.trails.reuse(Vec::new);
                 self.network.trails.get_mut(packet.trail).clear();
             }

@@ -73,7 +73,7 @@ pub(crate) struct Told<'a> {
     /// Since the segment was sent that it answers, exactly, nanoseconds.
     pub(crate) round_trip_ns: u64,
     pub(crate) now_ns: u64,
-    /// Telemetry of the switches on the segment's path, from PowerTCP's data.
+    /// Telemetry of the switches on the segment's path, from the data of PowerTCP and HPCC.
     pub(crate) hops: &'a [Hop],
 }
 
@@ -85,6 +85,8 @@ pub(crate) struct Hop {
     /// Bytes the port has sent, this packet not included.
     pub(crate) sent_bytes: u64,
     pub(crate) rate_bps: u64,
+    /// The port's link: whether two reports are of one path.
+    pub(crate) link: u32,
 }
 
 #[cfg(test)]
@@ -97,6 +99,7 @@ pub(crate) mod tests {
         Tuning {
             line_rate_bps: 10_000_000_000,
             base_rtt_ns,
+            path_rtt_ns: base_rtt_ns + 2_000,
             min_rto_ns: 10_000_000,
             recovery: Recovery::Ns3,
             probe_wait_ns: 0,

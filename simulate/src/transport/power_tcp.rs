@@ -142,6 +142,7 @@ mod tests {
                 time_ns: step * step_ns,
                 sent_bytes: sent as u64,
                 rate_bps: RATE_BPS,
+                link: 0,
             };
             for (flow, window) in flows.iter_mut().zip(&mut windows) {
                 window.next = (step + 30) as u32;

@@ -2,7 +2,7 @@
 
 use super::congestion_control::CongestionControl;
 use super::tuning::Tuning;
-use super::{cubic, dctcp, new_reno, power_tcp, theta_power_tcp, timely};
+use super::{cubic, dctcp, hpcc, new_reno, power_tcp, theta_power_tcp, timely};
 use serde::{Deserialize, Serialize};
 
 /// How a flow's sender controls its rate.
@@ -24,19 +24,22 @@ pub enum Transport {
     ThetaPowerTcp,
     /// TIMELY: a rate from round-trip times and their gradient (Mittal et al., SIGCOMM 2015).
     Timely,
+    /// HPCC with in-band telemetry (Li et al., SIGCOMM 2019).
+    Hpcc,
     /// Sends at a fixed rate, whatever happens, and repeats nothing.
     Unresponsive,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Transport; 7] = [
+    pub const ALL: [Transport; 8] = [
         Transport::Dctcp,
         Transport::NewReno,
         Transport::Cubic,
         Transport::PowerTcp,
         Transport::ThetaPowerTcp,
         Transport::Timely,
+        Transport::Hpcc,
         Transport::Unresponsive,
     ];
 
@@ -49,6 +52,7 @@ impl Transport {
             Transport::PowerTcp => "power-tcp",
             Transport::ThetaPowerTcp => "theta-power-tcp",
             Transport::Timely => "timely",
+            Transport::Hpcc => "hpcc",
             Transport::Unresponsive => "unresponsive",
         }
     }
@@ -56,6 +60,11 @@ impl Transport {
     /// Whether its packets can be marked instead of dropped.
     pub fn is_ecn_capable(self) -> bool {
         self == Transport::Dctcp
+    }
+
+    /// Whether switches tell its packets of their queues.
+    pub(crate) fn wants_telemetry(self) -> bool {
+        matches!(self, Transport::PowerTcp | Transport::Hpcc)
     }
 }
 
@@ -68,6 +77,7 @@ pub(crate) enum Control {
     PowerTcp(Box<power_tcp::PowerTcp>),
     ThetaPowerTcp(Box<theta_power_tcp::ThetaPowerTcp>),
     Timely(Box<timely::Timely>),
+    Hpcc(Box<hpcc::Hpcc>),
 }
 
 impl Control {
@@ -82,6 +92,7 @@ impl Control {
                 Control::ThetaPowerTcp(Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)))
             }
             Transport::Timely => Control::Timely(Box::new(timely::Timely::new(tuning))),
+            Transport::Hpcc => Control::Hpcc(Box::new(hpcc::Hpcc::new(tuning))),
         }
     }
 
@@ -93,6 +104,7 @@ impl Control {
             Control::PowerTcp(rule) => rule.as_mut(),
             Control::ThetaPowerTcp(rule) => rule.as_mut(),
             Control::Timely(rule) => rule.as_mut(),
+            Control::Hpcc(rule) => rule.as_mut(),
         }
     }
 }
