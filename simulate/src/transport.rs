@@ -5,6 +5,7 @@
 
 mod congestion_control;
 mod cubic;
+mod dcqcn;
 mod dctcp;
 mod hpcc;
 mod new_reno;

@@ -147,7 +147,8 @@ mod tests {
             for (flow, window) in flows.iter_mut().zip(&mut windows) {
                 window.next = (step + 30) as u32;
                 let (acknowledged, now_ns) = (step as u32, hop.time_ns);
-                flow.told(window, &Told { acknowledged, round_trip_ns: 0, now_ns, hops: &[hop] });
+                let (round_trip_ns, is_marked, hops) = (0, false, &[hop][..]);
+                flow.told(window, &Told { acknowledged, round_trip_ns, now_ns, is_marked, hops });
             }
         }
         let total = flows[0].rate_bps + flows[1].rate_bps;

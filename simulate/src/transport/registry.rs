@@ -2,7 +2,7 @@
 
 use super::congestion_control::CongestionControl;
 use super::tuning::Tuning;
-use super::{cubic, dctcp, hpcc, new_reno, power_tcp, theta_power_tcp, timely};
+use super::{cubic, dcqcn, dctcp, hpcc, new_reno, power_tcp, theta_power_tcp, timely};
 use serde::{Deserialize, Serialize};
 
 /// How a flow's sender controls its rate.
@@ -26,13 +26,15 @@ pub enum Transport {
     Timely,
     /// HPCC with in-band telemetry (Li et al., SIGCOMM 2019).
     Hpcc,
+    /// DCQCN, with ECN and without pauses (Zhu et al., SIGCOMM 2015).
+    Dcqcn,
     /// Sends at a fixed rate, whatever happens, and repeats nothing.
     Unresponsive,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Transport; 8] = [
+    pub const ALL: [Transport; 9] = [
         Transport::Dctcp,
         Transport::NewReno,
         Transport::Cubic,
@@ -40,6 +42,7 @@ impl Transport {
         Transport::ThetaPowerTcp,
         Transport::Timely,
         Transport::Hpcc,
+        Transport::Dcqcn,
         Transport::Unresponsive,
     ];
 
@@ -53,13 +56,14 @@ impl Transport {
             Transport::ThetaPowerTcp => "theta-power-tcp",
             Transport::Timely => "timely",
             Transport::Hpcc => "hpcc",
+            Transport::Dcqcn => "dcqcn",
             Transport::Unresponsive => "unresponsive",
         }
     }
 
     /// Whether its packets can be marked instead of dropped.
     pub fn is_ecn_capable(self) -> bool {
-        self == Transport::Dctcp
+        matches!(self, Transport::Dctcp | Transport::Dcqcn)
     }
 
     /// Whether switches tell its packets of their queues.
@@ -78,6 +82,7 @@ pub(crate) enum Control {
     ThetaPowerTcp(Box<theta_power_tcp::ThetaPowerTcp>),
     Timely(Box<timely::Timely>),
     Hpcc(Box<hpcc::Hpcc>),
+    Dcqcn(Box<dcqcn::Dcqcn>),
 }
 
 impl Control {
@@ -93,6 +98,7 @@ impl Control {
             }
             Transport::Timely => Control::Timely(Box::new(timely::Timely::new(tuning))),
             Transport::Hpcc => Control::Hpcc(Box::new(hpcc::Hpcc::new(tuning))),
+            Transport::Dcqcn => Control::Dcqcn(Box::new(dcqcn::Dcqcn::new(tuning))),
         }
     }
 
@@ -105,6 +111,7 @@ impl Control {
             Control::ThetaPowerTcp(rule) => rule.as_mut(),
             Control::Timely(rule) => rule.as_mut(),
             Control::Hpcc(rule) => rule.as_mut(),
+            Control::Dcqcn(rule) => rule.as_mut(),
         }
     }
 }

@@ -19,18 +19,21 @@ struct Report {
     hops: Vec<Hop>,
 }
 
+fn told(acknowledged: u32, hops: &[Hop]) -> Told<'_> {
+    Told { acknowledged, round_trip_ns: 0, now_ns: 0, is_marked: false, hops }
+}
+
 /// The pace after each.
 fn rates(reports: &[Report]) -> Vec<u64> {
     let (mut flow, mut window) = (hpcc(), window());
     flow.begin(&mut window);
-    let mut told = |report: &Report| {
+    let mut reported = |report: &Report| {
         window.next = report.next;
         let Report { acknowledged, hops, .. } = report;
-        let told = Told { acknowledged: *acknowledged, round_trip_ns: 0, now_ns: 0, hops };
-        flow.told(&mut window, &told);
+        flow.told(&mut window, &told(*acknowledged, hops));
         window.pace_bps
     };
-    reports.iter().map(&mut told).collect()
+    reports.iter().map(&mut reported).collect()
 }
 
 /// Algorithm 1 written down again, line by line, in the paper's names and bytes per second.
@@ -174,8 +177,7 @@ fn flows_settle_at_eta_and_share_evenly() {
         };
         for (flow, window) in flows.iter_mut().zip(&mut windows) {
             window.next = step + 20;
-            let told = Told { acknowledged: step, round_trip_ns: 0, now_ns: 0, hops: &[hop] };
-            flow.told(window, &told);
+            flow.told(window, &told(step, &[hop]));
         }
     }
     let [one, other] = flows.map(|flow| flow.reference_bytes);
