@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 53] = [
+const COMMANDS: [&str; 55] = [
     "",
     "run",
     "simulate",

@@ -33,6 +33,8 @@ pub(super) struct LongFlows {
     pub(super) link_delay_ns: u64,
     /// How they are sent, where a scheme does not say so.
     pub(super) transport: Transport,
+    /// Time between the first flows' starts, nanoseconds, to which each run adds some microseconds.
+    pub(super) apart_ns: u64,
     /// As many flows more, from other servers, from this time on, nanoseconds; they begin within a microsecond.
     pub(super) burst: Option<(u16, u64)>,
     /// Time between samples of the queue, nanoseconds.
@@ -48,6 +50,7 @@ pub(super) const LONG_FLOWS: LongFlows = LongFlows {
     rate_bps: RATE_BPS,
     link_delay_ns: LINK_DELAY_NS,
     transport: Transport::Dctcp,
+    apart_ns: 7_000,
     burst: None,
     sample_ns: SAMPLE_NS,
     bin_ns: 10_000_000,
@@ -82,8 +85,8 @@ impl LongFlows {
             servers: port + 1,
             server_rate_bps: rate_bps,
             server_delay_ns: self.link_delay_ns,
-            // Nothing is dropped, not even as 20 flows of DCQCN begin.
-            leaf_buffer_bytes: 64_000_000,
+            // Nothing is dropped.
+            leaf_buffer_bytes: 16_000_000,
             aqm,
             sample_interval_ns: sample_ns,
             end_ns,
@@ -93,7 +96,7 @@ impl LongFlows {
         let flow = |from| Flow {
             // Not all at once, and each run otherwise.
             start_ns: match u64::from(from) {
-                early if from < senders => early * (7_000 + 1_000 * u64::from(run % 8)),
+                early if from < senders => early * (self.apart_ns + 1_000 * u64::from(run % 8)),
                 late => burst_ns + seed.wrapping_mul(late).wrapping_mul(7_919) % 1_000,
             },
             from,

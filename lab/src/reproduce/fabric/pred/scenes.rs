@@ -207,11 +207,13 @@ const TWO_AND_SIX: LongFlows = LongFlows {
     ..LONG_FLOWS
 };
 
-/// Section D.1: a round trip of 8 us.
+/// Section D.1: a round trip of 8 us. Flows begin at line rate and nothing pauses them: 20 that began at once would have a queue
+/// of 50 MB, whose notifications come too late to stop them.
 const DCQCN_FLOWS: LongFlows = LongFlows {
     rate_bps: 4 * RATE_BPS,
     link_delay_ns: 2_000,
     transport: Transport::Dcqcn,
+    apart_ns: 1_000_000,
     bin_ns: 1_000_000,
     ..LONG_FLOWS
 };
@@ -234,7 +236,7 @@ const OF_DCQCN: Scene = Scene {
         ..PLAIN
     },
     setting: Setting::LongFlows(DCQCN_FLOWS),
-    words: "DCQCN, 40 Gbps, base RTT 8 us",
+    words: "DCQCN, 40 Gbps, base RTT 8 us, flows begin a ms apart",
     duration_ns: 100_000_000,
 };
 /// Loads of the receiver's link.
