@@ -82,6 +82,41 @@ fn pred_settles_only_with_longer_trials() {
     }
 }
 
+/// One run of a figure of PRED's.
+fn of_pred(name: &str, duration_ns: u64) -> MeasuredFigure {
+    let figures: Vec<_> = pred::figures().filter(|figure| figure.name == name).collect();
+    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(duration_ns) };
+    let measured = pred::measure(&figures, &options, &Resources::default(), &Silent);
+    measured.expect("a valid duration").remove(0)
+}
+
+/// HPCC keeps a queue of almost nothing at 95% of the line, where DCTCP with PRED has a queue and the line, and six flows that
+/// begin at once make its queue grow by more than PRED's.
+#[test]
+fn hpcc_keeps_its_queue_empty_beside_pred() {
+    let measured = of_pred("pred-fig19", 22_000_000);
+    let queue = |scheme| mean(&measured, 20.0, scheme, "queue_packets_mean");
+    let rate = |scheme| mean(&measured, 20.0, scheme, "bottleneck_gbps");
+    assert!(queue("HPCC") < 0.5 && queue("PRED") > 20.0, "{}, {}", queue("HPCC"), queue("PRED"));
+    assert!((rate("HPCC") - 95.0).abs() < 1.5 && rate("PRED") > 97.0, "{}", rate("HPCC"));
+    let longest = |scheme, ms| mean(&measured, ms, scheme, "queue_packets_most");
+    let growth = |scheme| longest(scheme, 21.0) - longest(scheme, 20.0);
+    assert!(growth("HPCC") > 1.2 * growth("PRED"), "{}, {}", growth("HPCC"), growth("PRED"));
+}
+
+/// With DCQCN's flows RED's queue grows, too, and PRED's does not, if its trials are long.
+#[test]
+fn pred_holds_the_queue_of_dcqcn() {
+    let measured = of_pred("pred-fig21a", 60_000_000);
+    let queue = |flows, scheme| mean(&measured, flows, scheme, "queue_packets_mean");
+    let growth = |scheme| queue(20.0, scheme) / queue(2.0, scheme);
+    for (scheme, least) in [("RED, lambda 0.2", 4.0), ("RED, lambda 2", 1.7)] {
+        assert!(growth(scheme) > least, "{scheme}: {}", growth(scheme));
+    }
+    let held = growth("PRED, T_QLA 40 RTTs, T_FCS 5 RTTs");
+    assert!(held < 2.0, "{held}");
+}
+
 /// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs.
 #[test]
 fn smartbuf_drops_incasts_that_dt_absorbs() {

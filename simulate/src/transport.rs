@@ -5,7 +5,9 @@
 
 mod congestion_control;
 mod cubic;
+mod dcqcn;
 mod dctcp;
+mod hpcc;
 mod new_reno;
 mod power_tcp;
 mod rack;

@@ -207,6 +207,56 @@ fn power_tcp_keeps_the_line_busy_with_an_empty_queue() {
     assert!(*most as f64 / *least as f64 <= 1.1, "{fcts:?}");
 }
 
+/// DCQCN, sections 3 and 5: behind RED with the paper's numbers flows share evenly, also one that comes later, with a mean
+/// queue between RED's thresholds. With even shares both take as long: what the first sends alone, the second does at the end.
+#[test]
+fn dcqcn_flows_converge() {
+    let fabric = fabric(2_000.0, "red:min_bytes=5000,max_bytes=200000,max_probability=0.01");
+    let flow = |from: u16| Flow {
+        start_ns: u64::from(from) * 5_000_000,
+        from,
+        to: from + fabric.config().servers,
+        size_bytes: 80_000 * 1400,
+        class: FlowClass::Single,
+        transport: Transport::Dcqcn,
+        queue: 1,
+        spines: None,
+    };
+    let list = FlowList::new((0..2).map(flow).collect());
+    let policy: PolicySpec = "complete-sharing".parse().unwrap();
+    let mut watch = Watch::default();
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), list).unwrap();
+    simulation.run(&mut watch).unwrap();
+    assert!(watch.drops_ns.is_empty());
+    let queue = middle(&watch.queue);
+    let mean_bytes = PACKET * queue.iter().sum::<f64>() / queue.len() as f64;
+    assert!((5_000.0..200_000.0).contains(&mean_bytes), "{mean_bytes} bytes on average");
+    // Alpha begins at 1: the first notifications halve rates, and what is halved comes back in tens of milliseconds.
+    assert!(utilisation(&watch) > 0.8, "{}", utilisation(&watch));
+    let fcts: Vec<u64> = watch.flows.iter().filter_map(|flow| flow.fct_ns).collect();
+    let ratio = fcts[1] as f64 / fcts[0] as f64;
+    assert!((ratio - 1.0).abs() < 0.1, "{fcts:?}");
+}
+
+/// HPCC, section 3.3: flows settle at eta of the line's bytes with an almost empty queue, and share evenly.
+#[test]
+fn hpcc_settles_at_eta_with_an_empty_queue() {
+    let fabric = fabric(1_000.0, "none");
+    for flows in [1, 2, 4] {
+        let watch = run(&fabric, Transport::Hpcc, flows, 40_000);
+        assert!(watch.drops_ns.is_empty());
+        let queue = middle(&watch.queue);
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        assert!(mean < 1.0, "{flows} flows: {mean} packets on average");
+        // Telemetry counts 1,432 of the 1,465 bytes that a packet takes on the line.
+        let share = utilisation(&watch) * 1_432.0 / 1_465.0;
+        assert!((share - 0.95).abs() < 0.015, "{flows} flows: {share} of the line");
+        let fcts: Vec<u64> = watch.flows.iter().filter_map(|flow| flow.fct_ns).collect();
+        let (least, most) = (fcts.iter().min().unwrap(), fcts.iter().max().unwrap());
+        assert!(*most as f64 / *least as f64 <= 1.1, "{flows} flows: {fcts:?}");
+    }
+}
+
 /// Theta-PowerTCP: `n` flows of rate `r` rest where `r = r / power + beta`, with a round-trip time that does not change: a
 /// power of RTT over base RTT. Few flows rest before the line is full, at `beta / (1 - base RTT / RTT)` each; many fill it,
 /// with a queue that makes the RTT `1 / (1 - n beta / b)` base RTTs.

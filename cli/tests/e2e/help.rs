@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 53] = [
+const COMMANDS: [&str; 55] = [
     "",
     "run",
     "simulate",
@@ -49,6 +49,8 @@ const COMMANDS: [&str; 53] = [
     "reproduce pred-fig13",
     "reproduce pred-fig14",
     "reproduce pred-fig18",
+    "reproduce pred-fig19",
+    "reproduce pred-fig21",
     "reproduce pred-fig22",
     "reproduce pred-fig23",
     "reproduce pred-fig24",

@@ -6,6 +6,7 @@ pub(crate) fn metric_words(metric: &str) -> String {
         "goodput_bps" => return "goodput, bit/s".to_owned(),
         "uplink_gbps" => return "throughput of a leaf's uplinks, Gbit/s".to_owned(),
         "queue_packets_mean" => return "mean queue, packets".to_owned(),
+        "queue_packets_most" => return "longest queue, packets".to_owned(),
         "queue_packets_p99" => return "p99 of the queue, packets".to_owned(),
         "bottleneck_gbps" => return "throughput, Gbit/s".to_owned(),
         "counted_flows_mean" => return "flows as counted, mean".to_owned(),

@@ -70,6 +70,10 @@ pub enum Figure {
     PredFig14(OneScaleSettings),
     /// PRED's figure 18: completion times at 100 Gbps, data mining.
     PredFig18(OneScaleSettings),
+    /// PRED's figure 19: queue and throughput over time, beside HPCC.
+    PredFig19(OneScaleSettings),
+    /// PRED's figure 21: the queue against the number of flows, and over time, with DCQCN.
+    PredFig21(OneScaleSettings),
     /// PRED's figure 22: figure 13 with data mining.
     PredFig22(OneScaleSettings),
     /// PRED's figure 23: figure 18 with websearch.
@@ -240,6 +244,8 @@ impl Figure {
             Figure::PredFig13(_) => "pred-fig13",
             Figure::PredFig14(_) => "pred-fig14",
             Figure::PredFig18(_) => "pred-fig18",
+            Figure::PredFig19(_) => "pred-fig19",
+            Figure::PredFig21(_) => "pred-fig21",
             Figure::PredFig22(_) => "pred-fig22",
             Figure::PredFig23(_) => "pred-fig23",
             Figure::PredFig24(_) => "pred-fig24",
@@ -298,6 +304,8 @@ impl Figure {
             | Figure::PredFig13(of)
             | Figure::PredFig14(of)
             | Figure::PredFig18(of)
+            | Figure::PredFig19(of)
+            | Figure::PredFig21(of)
             | Figure::PredFig22(of)
             | Figure::PredFig23(of)
             | Figure::PredFig24(of)

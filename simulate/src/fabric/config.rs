@@ -241,6 +241,7 @@ impl Fabric {
         Tuning {
             line_rate_bps: self.config.server_rate_bps,
             base_rtt_ns: self.base_rtt_ns(),
+            path_rtt_ns: self.config.path_rtt_ns(),
             min_rto_ns: self.config.min_rto_ns,
             recovery: self.config.recovery,
             probe_wait_ns: self.config.probe_wait_ns,
@@ -259,6 +260,15 @@ impl FabricConfig {
     fn round_trip_ns(&self, crosses_spine: bool) -> u64 {
         let uplinks_ns = if crosses_spine { 4 * self.uplink_delay_ns } else { 0 };
         4 * self.server_delay_ns + uplinks_ns
+    }
+
+    /// The base round-trip time, and the transmission of a segment and its acknowledgement on each link of the path.
+    fn path_rtt_ns(&self) -> u64 {
+        let headers_bytes = self.header_bytes + self.wire_overhead_bytes;
+        let bits = 8.0 * f64::from(self.segment_bytes + 2 * headers_bytes);
+        let links_ns = |rate_bps: u64| 2e9 * bits / rate_bps as f64;
+        let uplinks_ns = if self.leaves > 1 { links_ns(self.uplink_rate_bps) } else { 0.0 };
+        self.base_rtt_ns() + (links_ns(self.server_rate_bps) + uplinks_ns).ceil() as u64
     }
 
     fn spec(&self, role: &str) -> SwitchSpec {

@@ -310,6 +310,7 @@ impl Network {
             time_ns: now_ns,
             sent_bytes: sent_bytes - u64::from(packet.size_bytes),
             rate_bps: self.links[link as usize].rate_bps(),
+            link,
         };
         if has_trail {
             self.trails.get_mut(packet.trail).push(hop);

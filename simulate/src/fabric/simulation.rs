@@ -282,7 +282,7 @@ impl<W: Workload> Simulation<W> {
         let Some(state) = self.flows.get_mut(place) else { return };
         for segment in self.segments.drain(..) {
             let mut packet = state.data(place, &segment, now_ns);
-            if state.flow.transport == Transport::PowerTcp {
+            if state.flow.transport.wants_telemetry() {
                 packet.trail = self.network.trails.reuse(Vec::new);
                 self.network.trails.get_mut(packet.trail).clear();
             }
@@ -381,7 +381,11 @@ impl<W: Workload> Simulation<W> {
         if state.flow.transport != Transport::Unresponsive {
             let mut answer = state.answer(packet.flow, packet, now_ns);
             let is_marked = packet.flags & MARKED != 0;
-            if !state.receiver.reports_mark(packet.segment, is_marked) {
+            let is_reported = match state.flow.transport {
+                Transport::Dcqcn => state.receiver.notifies(is_marked, now_ns),
+                _ => state.receiver.reports_mark(packet.segment, is_marked),
+            };
+            if !is_reported {
                 answer.flags &= !MARKED;
             }
             self.network.send(answer, now_ns);

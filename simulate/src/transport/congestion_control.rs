@@ -59,6 +59,16 @@ pub(crate) trait CongestionControl {
         let _ = (window, now_ns);
     }
 
+    /// Whether marks begin a reduction of the window, once per round trip; otherwise they are only told.
+    fn is_reduced_by_marks(&self) -> bool {
+        true
+    }
+
+    /// A segment is sent; its pace is the one that is set here.
+    fn sent(&mut self, window: &mut Window, bytes: u64, now_ns: u64) {
+        let _ = (window, bytes, now_ns);
+    }
+
     /// An acknowledgement arrived, whatever its sender's state. Called last: a window set here overrides recovery's.
     fn told(&mut self, window: &mut Window, told: &Told<'_>) {
         let _ = (window, told);
@@ -73,7 +83,9 @@ pub(crate) struct Told<'a> {
     /// Since the segment was sent that it answers, exactly, nanoseconds.
     pub(crate) round_trip_ns: u64,
     pub(crate) now_ns: u64,
-    /// Telemetry of the switches on the segment's path, from PowerTCP's data.
+    /// It reports a mark; of DCQCN it is a notification.
+    pub(crate) is_marked: bool,
+    /// Telemetry of the switches on the segment's path, from the data of PowerTCP and HPCC.
     pub(crate) hops: &'a [Hop],
 }
 
@@ -85,6 +97,8 @@ pub(crate) struct Hop {
     /// Bytes the port has sent, this packet not included.
     pub(crate) sent_bytes: u64,
     pub(crate) rate_bps: u64,
+    /// The port's link: whether two reports are of one path.
+    pub(crate) link: u32,
 }
 
 #[cfg(test)]
@@ -97,6 +111,7 @@ pub(crate) mod tests {
         Tuning {
             line_rate_bps: 10_000_000_000,
             base_rtt_ns,
+            path_rtt_ns: base_rtt_ns + 2_000,
             min_rto_ns: 10_000_000,
             recovery: Recovery::Ns3,
             probe_wait_ns: 0,
@@ -131,7 +146,13 @@ pub(crate) mod tests {
             now_ns += round_trip_ns;
             let acknowledged = 10 * nth as u32 + 1;
             window.next = acknowledged + 9;
-            let told = |acknowledged| Told { acknowledged, round_trip_ns, now_ns, hops: &[] };
+            let told = |acknowledged| Told {
+                acknowledged,
+                round_trip_ns,
+                now_ns,
+                is_marked: false,
+                hops: &[],
+            };
             rule.told(window, &told(acknowledged));
             // What follows within the round trip changes nothing.
             let pace_bps = window.pace_bps;

@@ -142,11 +142,13 @@ mod tests {
                 time_ns: step * step_ns,
                 sent_bytes: sent as u64,
                 rate_bps: RATE_BPS,
+                link: 0,
             };
             for (flow, window) in flows.iter_mut().zip(&mut windows) {
                 window.next = (step + 30) as u32;
                 let (acknowledged, now_ns) = (step as u32, hop.time_ns);
-                flow.told(window, &Told { acknowledged, round_trip_ns: 0, now_ns, hops: &[hop] });
+                let (round_trip_ns, is_marked, hops) = (0, false, &[hop][..]);
+                flow.told(window, &Told { acknowledged, round_trip_ns, now_ns, is_marked, hops });
             }
         }
         let total = flows[0].rate_bps + flows[1].rate_bps;

@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 const REMEMBERED: usize = 4;
 const REPORTED: usize = 3;
 
+/// Least time between DCQCN's notifications of a flow, its paper's N (Zhu et al., SIGCOMM 2015, section 3.1), nanoseconds.
+const NOTIFICATION_NS: u64 = 50_000;
+
 /// Selectively acknowledged ranges of segments, `from..to`.
 pub(crate) type SackBlocks = [(u32, u32); REPORTED];
 
@@ -25,6 +28,8 @@ pub(crate) struct Receiver {
     received_bytes: u64,
     /// Marks below it are ignored.
     marks_from: u32,
+    /// When DCQCN's sender was last notified.
+    notified_ns: Option<u64>,
 }
 
 impl Receiver {
@@ -37,6 +42,17 @@ impl Receiver {
             self.marks_from = segment + 1;
         }
         reports
+    }
+
+    /// Whether the acknowledgement of a segment is DCQCN's notification (CNP): the segment is marked, and none was sent in
+    /// the last 50 us.
+    pub(crate) fn notifies(&mut self, is_marked: bool, now_ns: u64) -> bool {
+        let is_due = |at_ns| now_ns >= at_ns + NOTIFICATION_NS;
+        let notifies = is_marked && self.notified_ns.is_none_or(is_due);
+        if notifies {
+            self.notified_ns = Some(now_ns);
+        }
+        notifies
     }
 
     /// Segments below it have arrived.
@@ -142,6 +158,14 @@ mod tests {
         assert_eq!(&blocks[..count], [(2, 6)]);
         receiver.receive(1, 10, 7);
         assert_eq!((receiver.next(), receiver.sack().1, receiver.echo_ns()), (6, 0, 7));
+    }
+
+    #[test]
+    fn a_flow_is_notified_once_in_50_us() {
+        let mut receiver = Receiver::default();
+        let times = [(0, false), (1_000, true), (50_999, true), (51_000, true), (60_000, true)];
+        let notified = times.map(|(now_ns, is_marked)| receiver.notifies(is_marked, now_ns));
+        assert_eq!(notified, [false, true, false, true, false]);
     }
 
     proptest! {

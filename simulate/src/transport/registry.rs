@@ -2,7 +2,7 @@
 
 use super::congestion_control::CongestionControl;
 use super::tuning::Tuning;
-use super::{cubic, dctcp, new_reno, power_tcp, theta_power_tcp, timely};
+use super::{cubic, dcqcn, dctcp, hpcc, new_reno, power_tcp, theta_power_tcp, timely};
 use serde::{Deserialize, Serialize};
 
 /// How a flow's sender controls its rate.
@@ -24,19 +24,25 @@ pub enum Transport {
     ThetaPowerTcp,
     /// TIMELY: a rate from round-trip times and their gradient (Mittal et al., SIGCOMM 2015).
     Timely,
+    /// HPCC with in-band telemetry (Li et al., SIGCOMM 2019).
+    Hpcc,
+    /// DCQCN, with ECN and without pauses (Zhu et al., SIGCOMM 2015).
+    Dcqcn,
     /// Sends at a fixed rate, whatever happens, and repeats nothing.
     Unresponsive,
 }
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Transport; 7] = [
+    pub const ALL: [Transport; 9] = [
         Transport::Dctcp,
         Transport::NewReno,
         Transport::Cubic,
         Transport::PowerTcp,
         Transport::ThetaPowerTcp,
         Transport::Timely,
+        Transport::Hpcc,
+        Transport::Dcqcn,
         Transport::Unresponsive,
     ];
 
@@ -49,13 +55,20 @@ impl Transport {
             Transport::PowerTcp => "power-tcp",
             Transport::ThetaPowerTcp => "theta-power-tcp",
             Transport::Timely => "timely",
+            Transport::Hpcc => "hpcc",
+            Transport::Dcqcn => "dcqcn",
             Transport::Unresponsive => "unresponsive",
         }
     }
 
     /// Whether its packets can be marked instead of dropped.
     pub fn is_ecn_capable(self) -> bool {
-        self == Transport::Dctcp
+        matches!(self, Transport::Dctcp | Transport::Dcqcn)
+    }
+
+    /// Whether switches tell its packets of their queues.
+    pub(crate) fn wants_telemetry(self) -> bool {
+        matches!(self, Transport::PowerTcp | Transport::Hpcc)
     }
 }
 
@@ -68,6 +81,8 @@ pub(crate) enum Control {
     PowerTcp(Box<power_tcp::PowerTcp>),
     ThetaPowerTcp(Box<theta_power_tcp::ThetaPowerTcp>),
     Timely(Box<timely::Timely>),
+    Hpcc(Box<hpcc::Hpcc>),
+    Dcqcn(Box<dcqcn::Dcqcn>),
 }
 
 impl Control {
@@ -82,6 +97,8 @@ impl Control {
                 Control::ThetaPowerTcp(Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)))
             }
             Transport::Timely => Control::Timely(Box::new(timely::Timely::new(tuning))),
+            Transport::Hpcc => Control::Hpcc(Box::new(hpcc::Hpcc::new(tuning))),
+            Transport::Dcqcn => Control::Dcqcn(Box::new(dcqcn::Dcqcn::new(tuning))),
         }
     }
 
@@ -93,6 +110,8 @@ impl Control {
             Control::PowerTcp(rule) => rule.as_mut(),
             Control::ThetaPowerTcp(rule) => rule.as_mut(),
             Control::Timely(rule) => rule.as_mut(),
+            Control::Hpcc(rule) => rule.as_mut(),
+            Control::Dcqcn(rule) => rule.as_mut(),
         }
     }
 }

@@ -75,6 +75,7 @@ mod tests {
         let tuning = Tuning {
             line_rate_bps: 1,
             base_rtt_ns: 1,
+            path_rtt_ns: 1,
             min_rto_ns: 1_000,
             recovery: Recovery::Ns3,
             probe_wait_ns: 0,

@@ -209,7 +209,9 @@ impl Sender {
             self.state = State::Open;
             self.window.cwnd_bytes = self.window.ssthresh_bytes;
         }
-        self.note_mark(ack, first, delivered);
+        if self.control.rule().is_reduced_by_marks() {
+            self.note_mark(ack, first, delivered);
+        }
         let step = Step { first, delivered, is_duplicate: sacked > 0, acknowledges_repeated };
         self.process(ack.next, step, now_ns, send);
         if has_lost {
@@ -224,6 +226,7 @@ impl Sender {
             acknowledged: ack.next,
             round_trip_ns: now_ns - ack.echo_ns,
             now_ns,
+            is_marked: ack.is_marked,
             hops: ack.hops,
         };
         self.control.rule().told(&mut self.window, &told);
@@ -322,6 +325,7 @@ impl Sender {
         if matches!(self.state, State::Recovery | State::Reduction) {
             self.reduction.sent(u64::from(bytes));
         }
+        self.control.rule().sent(&mut self.window, bytes.into(), now_ns);
         if let Some(gap_ns) = (u64::from(bytes) * 8_000_000_000).checked_div(self.window.pace_bps) {
             self.paced_until_ns = self.paced_until_ns.max(now_ns) + gap_ns;
         }

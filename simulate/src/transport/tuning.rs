@@ -24,6 +24,9 @@ pub(crate) struct Tuning {
     /// Rate of a server's link, bits per second.
     pub(crate) line_rate_bps: u64,
     pub(crate) base_rtt_ns: u64,
+    /// The longest round trip without queues: `base_rtt_ns`, and the transmission of a segment and its acknowledgement on
+    /// each link.
+    pub(crate) path_rtt_ns: u64,
     pub(crate) min_rto_ns: u64,
     pub(crate) recovery: Recovery,
     /// What a tail loss probe waits beyond two round trips.

@@ -1,6 +1,6 @@
 //! PRED's figures (NSDI 2025): marking schemes at the link of one receiver.
 //!
-//! All flows are DCTCP's. The switches' buffers are so large that nothing is dropped.
+//! Flows are DCTCP's where nothing else is said. The switches' buffers are so large that nothing is dropped.
 
 mod long_flows;
 mod one_receiver;

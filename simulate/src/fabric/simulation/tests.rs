@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn nothing_gets_lost(
         name in 0..POLICIES.len(),
-        transport in 0usize..5,
+        transport in 0..Transport::ALL.len(),
         seed in 0u64..1000,
         red in prop::bool::ANY,
         on_full in prop_oneof![Just(OnFull::Drop), Just(OnFull::Trim)],

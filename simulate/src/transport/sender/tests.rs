@@ -6,6 +6,7 @@ fn tuning() -> Tuning {
     Tuning {
         line_rate_bps: 10_000_000_000,
         base_rtt_ns: 32_000,
+        path_rtt_ns: 36_000,
         min_rto_ns: 10_000_000,
         recovery: Recovery::Ns3,
         probe_wait_ns: 2_000_000,

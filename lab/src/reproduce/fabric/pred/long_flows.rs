@@ -13,8 +13,6 @@ use dropcast_switch::aqm::pred::FlowCounter;
 
 /// Bytes of a packet in the buffer.
 const PACKET_BYTES: f64 = 1_432.0;
-/// The part of a run whose mean a point of the figure over time is, nanoseconds.
-const BIN_NS: u64 = 10_000_000;
 /// Intervals in which flows are counted, base RTTs.
 pub(super) const COUNTING_RTTS: [f64; 7] = [0.25, 0.5, 1.0, 1.25, 2.0, 5.0, 10.0];
 
@@ -28,67 +26,114 @@ const RED: (f64, f64) = (0.2, 15_000.0);
 /// A packet of the paper, bytes.
 const PAPER_PACKET_BYTES: f64 = 1_500.0;
 
-/// What is observed of long flows.
+/// Long flows, and what is observed of them.
 pub(super) struct LongFlows {
-    /// Whether they are counted as PRED does.
+    /// Of each link.
+    pub(super) rate_bps: u64,
+    pub(super) link_delay_ns: u64,
+    /// How they are sent, where a scheme does not say so.
+    pub(super) transport: Transport,
+    /// Time between the first flows' starts, nanoseconds, to which each run adds some microseconds.
+    pub(super) apart_ns: u64,
+    /// As many flows more, from other servers, from this time on, nanoseconds; they begin within a microsecond.
+    pub(super) burst: Option<(u16, u64)>,
+    /// Time between samples of the queue, nanoseconds.
+    pub(super) sample_ns: u64,
+    /// The part of a run before each point of a figure over time that is measured, nanoseconds.
+    pub(super) bin_ns: u64,
+    /// Whether flows are counted as PRED does.
     pub(super) counts: bool,
 }
 
+/// Those of section 6.3.2.
+pub(super) const LONG_FLOWS: LongFlows = LongFlows {
+    rate_bps: RATE_BPS,
+    link_delay_ns: LINK_DELAY_NS,
+    transport: Transport::Dctcp,
+    apart_ns: 7_000,
+    burst: None,
+    sample_ns: SAMPLE_NS,
+    bin_ns: 10_000_000,
+    counts: false,
+};
+
 impl LongFlows {
-    /// One run: long flows from the first `senders` servers to one more.
+    /// One run: long flows from the first `senders` servers to one more. A scheme is an AQM, or a transport and an AQM.
     pub(super) fn observe(
         &self,
-        aqm: &str,
+        scheme: &str,
         senders: u16,
         scale: &Scale,
         run: u32,
     ) -> Result<Observed, PipelineError> {
+        let &LongFlows { rate_bps, sample_ns, bin_ns, .. } = self;
         let end_ns = scale.duration_ns;
-        let mut observed = Observed { port: senders, end_ns, ..Observed::default() };
-        if let Some(equation) = Equation::named(aqm) {
+        let (burst, burst_ns) = self.burst.unwrap_or_default();
+        let port = senders + burst;
+        let mut observed = Observed { port, end_ns, sample_ns, bin_ns, ..Observed::default() };
+        if let Some(equation) = Equation::named(scheme) {
             let samples = (end_ns / SAMPLE_NS) as usize;
             observed.packets = vec![equation.packets(senders.into()); samples];
             observed.sent_bytes = [end_ns / 2, end_ns].map(|ns| RATE_BPS / 8 * ns / 1_000_000_000);
             return Ok(observed);
         }
-        let aqm: AqmSpec = aqm.parse().expect("a known AQM");
+        let (transport, aqm) = self.sent_and_marked(scheme);
+        let seed = scale.seed.wrapping_add(run.into());
         let fabric = Fabric::try_from(FabricConfig {
             leaves: 1,
             spines: 0,
-            servers: senders + 1,
-            server_rate_bps: RATE_BPS,
-            server_delay_ns: LINK_DELAY_NS,
+            servers: port + 1,
+            server_rate_bps: rate_bps,
+            server_delay_ns: self.link_delay_ns,
             // Nothing is dropped.
             leaf_buffer_bytes: 16_000_000,
             aqm,
-            sample_interval_ns: SAMPLE_NS,
+            sample_interval_ns: sample_ns,
             end_ns,
-            seed: scale.seed.wrapping_add(run.into()),
+            seed,
             ..FabricConfig::default()
         })?;
         let flow = |from| Flow {
             // Not all at once, and each run otherwise.
-            start_ns: u64::from(from) * (7_000 + 1_000 * u64::from(run % 8)),
+            start_ns: match u64::from(from) {
+                early if from < senders => early * (self.apart_ns + 1_000 * u64::from(run % 8)),
+                late => burst_ns + seed.wrapping_mul(late).wrapping_mul(7_919) % 1_000,
+            },
             from,
-            to: senders,
-            size_bytes: RATE_BPS / 8 * end_ns / 1_000_000_000,
+            to: port,
+            size_bytes: rate_bps / 8 * end_ns / 1_000_000_000,
             class: FlowClass::Single,
-            transport: Transport::Dctcp,
+            transport,
             queue: 1,
             spines: None,
         };
-        let flows = FlowList::new((0..senders).map(flow).collect());
+        let flows = (0..port).map(flow).filter(|flow| flow.start_ns < end_ns);
+        let flows = FlowList::new(flows.collect());
         if self.counts {
             let base_rtt_ns = fabric.base_rtt_ns() as f64;
             let counter = |rtts: f64| FlowCounter::new((rtts * base_rtt_ns) as u64);
             let counts = COUNTING_RTTS.map(|rtts| (counter(rtts), 0.0)).into();
             let mut counting = Counting { observed, counts };
-            simulate(&fabric, flows, &mut counting)?;
+            let outcome = simulate(&fabric, flows, &mut counting)?;
+            assert_eq!(outcome.all_dropped(), 0, "the buffer is too small");
             Ok(counting.finish())
         } else {
-            simulate(&fabric, flows, &mut observed)?;
+            let outcome = simulate(&fabric, flows, &mut observed)?;
+            assert_eq!(outcome.all_dropped(), 0, "the buffer is too small");
             Ok(observed)
         }
+    }
+
+    /// `hpcc none` is HPCC without marks, `pred` the flows' own transport with PRED.
+    fn sent_and_marked(&self, scheme: &str) -> (Transport, AqmSpec) {
+        let (transport, aqm) = match scheme.split_once(' ') {
+            None => (self.transport, scheme),
+            Some((name, aqm)) => {
+                let named = Transport::ALL.into_iter().find(|transport| transport.name() == name);
+                (named.expect("a known transport"), aqm)
+            }
+        };
+        (transport, aqm.parse().expect("a known AQM"))
     }
 }
 
@@ -97,8 +142,14 @@ impl LongFlows {
 pub(super) struct Observed {
     port: u16,
     end_ns: u64,
+    sample_ns: u64,
+    bin_ns: u64,
     /// Samples, packets.
     packets: Vec<f64>,
+    /// Bytes that the port had sent by then.
+    sent_by_sample: Vec<u64>,
+    /// And has sent by now.
+    sent: u64,
     /// Bytes that the port has sent at half time, and at the end.
     sent_bytes: [u64; 2],
     /// Mean estimates of the flows, by [`COUNTING_RTTS`].
@@ -121,15 +172,21 @@ impl Observed {
             .into()
     }
 
-    /// The mean in the 10 ms before a time; nothing if the run is shorter.
+    /// The queue and the throughput in the bin before a time; nothing if the run is shorter.
     pub(super) fn before(&self, ms: f64) -> Numbers {
-        let until = (ms * 1e6) as u64 / SAMPLE_NS;
-        let from = until.saturating_sub(BIN_NS / SAMPLE_NS);
-        let Some(bin) = self.packets.get(from as usize..until as usize) else {
+        let until = ((ms * 1e6) as u64 / self.sample_ns) as usize;
+        let from = until.saturating_sub((self.bin_ns / self.sample_ns) as usize);
+        let Some(bin) = self.packets.get(from..until) else {
             return Numbers::new();
         };
         let mean = bin.iter().sum::<f64>() / bin.len() as f64;
-        [("queue_packets_mean".to_owned(), mean)].into()
+        let most = bin.iter().copied().fold(0.0, f64::max);
+        let mut numbers = vec![("queue_packets_mean", mean), ("queue_packets_most", most)];
+        if let Some([first, .., last]) = self.sent_by_sample.get(from..until) {
+            let ns = (bin.len() - 1) as f64 * self.sample_ns as f64;
+            numbers.push(("bottleneck_gbps", (last - first) as f64 * 8.0 / ns));
+        }
+        numbers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The mean estimate of the flows, as counted in this many base RTTs, in the second half.
@@ -147,12 +204,14 @@ impl Sink for Observed {
         if telemetry.port == self.port {
             let is_late = telemetry.time_ns >= self.end_ns / 2;
             self.sent_bytes[usize::from(is_late)] = telemetry.sent_bytes;
+            self.sent = telemetry.sent_bytes;
         }
     }
 
     /// Acknowledgements go to other ports and wait for nothing, so the longest queue is the receiver's.
     fn sampled(&mut self, occupancy: &Occupancy) {
         self.packets.push(f64::from(occupancy.longest_queue_bytes) / PACKET_BYTES);
+        self.sent_by_sample.push(self.sent);
     }
 }
 

@@ -1,6 +1,6 @@
 //! PRED's figures: schemes, points, what the paper says, and what runs.
 
-use super::long_flows::{self, EQUATION, EQUATION_2_OVER_P, LongFlows};
+use super::long_flows::{self, EQUATION, EQUATION_2_OVER_P, LONG_FLOWS, LongFlows};
 use super::one_receiver::{OneReceiver, Sizes};
 use super::simulated::{LINK_DELAY_NS, RATE_BPS};
 use crate::reproduce::fabric::figures::{Claim, FabricFigure, Panels, Paper, Vary};
@@ -97,6 +97,26 @@ static AT_100_GBPS: [(&str, &str); 8] = [
     ("CoDel, a tenth of the times", "codel:target_ns=1000,interval_ns=15000"),
 ];
 
+/// T_QLA and T_FCS in base RTTs of 4 us. HPCC and PowerTCP need no marks.
+static BESIDE_HPCC: [(&str, &str); 6] = [
+    (PRED, "pred"),
+    (PRED_40, "pred:trial_ns=160000,flows_ns=20000"),
+    ("Only FCS", "pred:trial_ns=0"),
+    (RED, RED_AQM),
+    ("HPCC", "hpcc none"),
+    ("PowerTCP", "power-tcp none"),
+];
+
+/// T_QLA and T_FCS in base RTTs of 8 us; the last is what the DCQCN paper recommends (its figure 14).
+static WITH_DCQCN: [(&str, &str); 6] = [
+    (PRED, "pred"),
+    (PRED_40, "pred:trial_ns=320000,flows_ns=40000"),
+    ("Only FCS", "pred:trial_ns=0"),
+    (RED, RED_AQM),
+    ("RED, lambda 2", "red:min_bytes=15000,max_bytes=500000,max_probability=0.97"),
+    ("RED, the DCQCN paper's", "red:min_bytes=5000,max_bytes=200000,max_probability=0.01"),
+];
+
 /// TCN's threshold is that of section D.4.
 static IN_QUEUES: [(&str, &str); 5] = [
     BY_TIME[0],
@@ -176,15 +196,48 @@ const MIX: OneReceiver = OneReceiver {
 const MIX_WORDS: &str = "DCTCP that begins with 2 segments, 18 senders to one receiver, 10 Gbps, base RTT 80 us, load 80%";
 const LONG_WORDS: &str = "DCTCP, 10 Gbps, base RTT 80 us";
 
-const LONG: LongFlows = LongFlows { counts: false };
-const COUNTED_FLOWS: LongFlows = LongFlows { counts: true };
+const COUNTED_FLOWS: LongFlows = LongFlows { counts: true, ..LONG_FLOWS };
+/// Section 6.3.5: a round trip of 4 us; two flows, and six more from 20 ms on.
+const TWO_AND_SIX: LongFlows = LongFlows {
+    rate_bps: 10 * RATE_BPS,
+    link_delay_ns: 1_000,
+    burst: Some((6, 20_000_000)),
+    sample_ns: 1_000,
+    bin_ns: 1_000_000,
+    ..LONG_FLOWS
+};
+
+/// Section D.1: a round trip of 8 us. Flows begin at line rate and nothing pauses them: 20 that began at once would have a queue
+/// of 50 MB, whose notifications come too late to stop them.
+const DCQCN_FLOWS: LongFlows = LongFlows {
+    rate_bps: 4 * RATE_BPS,
+    link_delay_ns: 2_000,
+    transport: Transport::Dcqcn,
+    apart_ns: 1_000_000,
+    bin_ns: 1_000_000,
+    ..LONG_FLOWS
+};
 
 /// Long flows at each point.
 const OF_LONG_FLOWS: Scene = Scene {
     figure: PLAIN,
-    setting: Setting::LongFlows(LONG),
+    setting: Setting::LongFlows(LONG_FLOWS),
     words: LONG_WORDS,
     duration_ns: 200_000_000,
+};
+/// Long flows of DCQCN over time.
+const OF_DCQCN: Scene = Scene {
+    figure: FabricFigure {
+        transport: Transport::Dcqcn,
+        policies: &WITH_DCQCN,
+        vary: Vary::TimeMs,
+        points: &[1.0, 5.0, 10.0, 20.0, 50.0, 100.0],
+        panels: Panels::Metrics(&[QUEUE, RATE]),
+        ..PLAIN
+    },
+    setting: Setting::LongFlows(DCQCN_FLOWS),
+    words: "DCQCN, 40 Gbps, base RTT 8 us, flows begin a ms apart",
+    duration_ns: 100_000_000,
 };
 /// Loads of the receiver's link.
 const OF_LOADS: Scene = Scene {
@@ -235,7 +288,7 @@ const OF_COUNTS: Scene = Scene {
 const DATAMINING: OneReceiver =
     OneReceiver { sizes: Sizes::Named(FlowSizeName::Datamining), ..LEAF_SPINE };
 
-pub(super) static SCENES: [Scene; 13] = [
+pub(super) static SCENES: [Scene; 17] = [
     Scene {
         figure: FabricFigure {
             name: "pred-settling",
@@ -259,8 +312,7 @@ pub(super) static SCENES: [Scene; 13] = [
             ..OF_LONG_FLOWS.figure
         },
         // The paper's 16 to 1 (section 6.3.2).
-        // The paper's 16 to 1 (section 6.3.2).
-        setting: Setting::Sampled(LONG, 16.0),
+        setting: Setting::Sampled(LONG_FLOWS, 16.0),
         ..OF_LONG_FLOWS
     },
     Scene {
@@ -344,6 +396,54 @@ pub(super) static SCENES: [Scene; 13] = [
         }),
         duration_ns: 200_000_000,
         ..OF_LOADS_AT_100
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig19",
+            title: "Two long flows, six more from 20 ms on: the ms before",
+            policies: &BESIDE_HPCC,
+            vary: Vary::TimeMs,
+            points: &[1.0, 5.0, 20.0, 21.0, 22.0, 30.0, 40.0],
+            panels: Panels::Metrics(&[QUEUE, "queue_packets_most", RATE]),
+            says: "HPCC keeps a queue of almost zero and 93% throughput; PRED's queue falls from 20 to 15 packets at full \
+                   throughput, and moves less at 20 ms",
+            ..PLAIN
+        },
+        setting: Setting::Sampled(TWO_AND_SIX, 2.0),
+        words: "DCTCP where no transport is named, 100 Gbps, base RTT 4 us",
+        duration_ns: 40_000_000,
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig21a",
+            title: "Long flows of DCQCN to one receiver",
+            vary: Vary::Flows,
+            points: &[2.0, 5.0, 10.0, 16.0, 20.0],
+            panels: Panels::Metrics(&[QUEUE, QUEUE_TAIL, RATE]),
+            says: "the queue of RED grows with the flows, with lambda 0.2 and with 2; PRED's does not",
+            ..OF_DCQCN.figure
+        },
+        ..OF_DCQCN
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig21b",
+            title: "Two long flows of DCQCN, the ms before",
+            says: "PRED is close to RED with lambda 0.2",
+            ..OF_DCQCN.figure
+        },
+        setting: Setting::Sampled(DCQCN_FLOWS, 2.0),
+        ..OF_DCQCN
+    },
+    Scene {
+        figure: FabricFigure {
+            name: "pred-fig21c",
+            title: "20 long flows of DCQCN, the ms before",
+            says: "PRED is close to RED with lambda 2",
+            ..OF_DCQCN.figure
+        },
+        setting: Setting::Sampled(DCQCN_FLOWS, 20.0),
+        ..OF_DCQCN
     },
     Scene {
         figure: FabricFigure {
