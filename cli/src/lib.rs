@@ -14,6 +14,7 @@ use clap::{CommandFactory, Parser};
 pub use failure::message;
 use progress::Terminal;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the command with these arguments, the first of which is its name. Returns its exit code.
 pub fn run_command<A>(args: impl IntoIterator<Item = A>) -> u8
@@ -24,7 +25,8 @@ where
         Ok(cli) => cli,
         Err(error) => return failure::of_arguments(&error),
     };
-    failure::exit_code(std::panic::catch_unwind(|| run(&cli.command)))
+    // Nothing reads the arguments after a panic.
+    failure::exit_code(catch_unwind(AssertUnwindSafe(|| run(&cli.command))))
 }
 
 /// Every command, argument and default.

@@ -202,7 +202,8 @@ fn in_memory(workload: &LeafWorkload, specs: SwitchSpecs) -> LabelledTraces {
 }
 
 fn asked(names: &[&str]) -> AskedPolicies {
-    AskedPolicies { policies: names.iter().map(|name| name.parse().expect("a policy")).collect() }
+    let policies = names.iter().map(|name| name.parse().expect("a policy")).collect();
+    AskedPolicies { policies, ..AskedPolicies::default() }
 }
 
 /// Every policy of docs/policies.md, with its defaults, on a trace. Those that reports have anyway say the same.
@@ -311,7 +312,8 @@ fn queues_of_a_port_have_alphas_of_their_own_where_that_is_better() {
     let grid = (-7..=6).map(|exponent| f64::from(exponent).exp2());
     let changed = grid.flat_map(|alpha| [[alpha, alphas[1]], [alphas[0], alpha]]);
     let policies = changed.map(|[a, b]| of(&format!("dt:alpha=[{a},{b}]"))).collect();
-    let all = judge(&traces, &AskedPolicies { policies }, &resources, &Silent).expect("replayed");
+    let asked = AskedPolicies { policies, ..AskedPolicies::default() };
+    let all = judge(&traces, &asked, &resources, &Silent).expect("replayed");
     assert!(all.rivals.asked().all(|rival| rival.sent.bytes <= each.sent.bytes));
 }
 

@@ -7,7 +7,7 @@ use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_lab::closed_loop::{Experiment, KeptRuns, NamedPolicy, Part, RunFile};
 use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into, simulate_part};
-use dropcast_lab::pages::{experiment_text, refined_text, reproduced};
+use dropcast_lab::pages::{experiment_text, flow_times, refined_text, reproduced};
 use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_lab::reproduce::Figure;
 use dropcast_pipeline::PipelineError;
@@ -122,7 +122,7 @@ pub(crate) fn experiment(
         Ok(match (output, part) {
             (_, Some(part)) => Done::Part(prepared.simulate_part(part, &resources, progress)?),
             (Some(folder), None) => {
-                Done::All(prepared.write(&files, &folder, &resources, progress)?)
+                Done::All(prepared.write(&files, &folder, &resources, progress, flow_times)?)
             }
             (None, None) => Done::All(prepared.compare(&resources, progress)?.summary(&experiment)),
         })

@@ -7,6 +7,7 @@ mod fabric;
 mod frame;
 mod inspection;
 mod model;
+mod own_policy;
 mod partitions;
 mod report;
 mod settings;
@@ -29,6 +30,8 @@ mod _dropcast {
     use crate::inspection::{check, inspect};
     #[pymodule_export]
     use crate::model::{Model, features, import_bytes, import_file, import_trees, targets};
+    #[pymodule_export]
+    use crate::own_policy::{ArrivingPacket, SwitchState};
     #[pymodule_export]
     use crate::partitions::{
         Partition, Training, cut_events, finish_sweep, join, label_piece, merge, merge_replays,

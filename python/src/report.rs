@@ -1,6 +1,7 @@
 //! Reports, and the whole run that ends with one.
 
 use crate::model::{Model, traces_of};
+use crate::own_policy::{Raised, UntilRaised, own_policies};
 use crate::settings::{parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
@@ -37,26 +38,33 @@ pub(crate) fn report(
     model: Option<PyRef<'_, Model>>,
     rows: &str,
     policies: Vec<String>,
+    own: Vec<(String, Py<PyAny>)>,
 ) -> PyResult<Report> {
     let rows = word(py, "rows", rows)?;
     let policies = policies.iter().map(|name| text(py, "policy", name)).collect::<PyResult<_>>()?;
-    let asked = AskedPolicies { policies };
+    let raised = Raised::default();
+    let asked = AskedPolicies { policies, own: own_policies(own, &raised) };
     let traces = traces_of(&data);
     let file = model.as_ref().map(|model| &model.0);
     let found = work::run(py, bar, |progress| match file {
         None => {
+            let progress = &UntilRaised { progress, raised: &raised };
             let traces = LabelledTraces::new(traces, &FeatureSet::none())?;
             Ok(RunResult::NoDrops(Box::new(judge(&traces, &asked, &Default::default(), progress)?)))
         }
         Some(file) => {
             let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
             let source = ModelSource { name, sha256: Some(file.sha256.clone()) };
+            let progress = &UntilRaised { progress, raised: &raised };
             let traces = LabelledTraces::for_model(traces, &file.model)?;
             let report = measure(&file.model, source, &traces, rows, &asked, progress)?;
             Ok(RunResult::Report(Box::new(report)))
         }
-    })?;
-    Ok(Report(found))
+    });
+    match raised.get() {
+        Some(error) => Err(error.clone_ref(py)),
+        None => Ok(Report(found?)),
+    }
 }
 
 /// Runs the whole pipeline. Returns its report and its folder.

@@ -209,6 +209,15 @@ def test_kept_runs_of_experiments_are_not_repeated(run):
         dropcast.simulate(keep="runs.jsonl")
 
 
+def test_experiments_write_the_files_of_the_command(run):
+    Path("loop.toml").write_text(toml(LOOP))
+    run("simulate", "--experiment", "loop.toml", "--runs=2", "--record=flows", "-o", "theirs")
+    dropcast.simulate(experiment=LOOP, runs=2, record="flows", output="ours")
+    made = files("ours")
+    assert made == files("theirs")
+    assert b"<svg" in made["flow-times-incast-fct.svg"]
+
+
 def test_figures_are_those_of_the_command(run):
     run("reproduce", "fig14", "--slots=500", "--repetitions=1", "-o", "theirs")
     made = dropcast.reproduce("fig14", slots=500, repetitions=1, output="ours")

@@ -105,6 +105,37 @@ def test_importances_are_shares_of_the_gini_decrease(rows):
     assert (constant.feature_importances_ == 0).all()
 
 
+@pytest.mark.parametrize("scale", [1, -0.37])
+def test_trees_as_arrays_give_the_scores(rows, scale):
+    X, y = rows
+    X = (X * scale).astype(np.uint32 if scale == 1 else np.float32)
+    X[::7, 1] = 0
+    fitted = DropcastClassifier(3, max_depth=5).fit(X, y)
+    shares = np.zeros(len(X))
+    for tree in (of.tree_ for of in fitted.estimators_):
+        for row, at in enumerate(np.zeros(len(X), dtype=int)):
+            while tree.children_left[at] != -1:
+                is_left = X[row, tree.feature[at]] <= tree.threshold[at]
+                at = tree.children_left[at] if is_left else tree.children_right[at]
+            shares[row] += tree.value[at, 0, 1] / 3
+    assert np.abs(shares - fitted.predict_proba(X)[:, 1]).max() < 1e-12
+    assert len(np.unique(shares)) > 10
+    means = np.mean([of.predict_proba(X) for of in fitted.estimators_], axis=0)
+    assert np.abs(means - fitted.predict_proba(X)).max() < 1e-12
+
+
+def test_thresholds_of_floats_are_between_them():
+    X = np.array([[-1.5], [-1e-45], [-0.0], [0.0], [1e-45], [np.float32(2.5)]], dtype=np.float32)
+    for below in range(1, len(X)):
+        y = np.arange(len(X)) >= below
+        if below == 3:
+            continue  # -0 and 0 are one number
+        fitted = DropcastClassifier(1, max_depth=3, max_features=None, bootstrap=False).fit(X, y)
+        (tree,) = fitted.estimators_
+        assert (tree.predict_proba(X) == fitted.predict_proba(X)).all()
+        assert (fitted.predict(X) == y).all()
+
+
 def test_more_columns_than_there_are_features(rows):
     X, y = rows
     wide = np.column_stack([np.zeros((len(X), 30), dtype=np.uint32), X])

@@ -124,6 +124,59 @@ def test_reports(model, trace, tmp_path):
     assert "packets" in found["gain"]["best_alpha"] and model.gain == found["gain"]
 
 
+def asked(rivals):
+    """What the policies that were asked for transmit."""
+    return [(of["policy"], of["sent"]) for of in rivals["policies"] if of["kind"] == "asked"]
+
+
+def test_functions_are_policies(tmp_path, trace, model):
+    rng = np.random.default_rng(3)
+    rows, ports = 20_000, rng.integers(0, 4, 20_000)
+    times, sizes = np.cumsum(rng.exponential(300, rows)).astype(int), rng.integers(64, 1_500, rows)
+    lines = (f"{row[0]},{row[1]},{row[2]},{row[3]}\n" for row in zip(times, ports, ports % 2, sizes))
+    (tmp_path / "events.csv").write_text("time_ns,port,queue,size_bytes\n" + "".join(lines))
+    switch = {
+        "ports": 4, "queues_per_port": 2, "line_rate_bps": 4_000_000_000, "buffer_bytes": 30_000, "base_rtt_ns": 20_000,
+    }
+    random = dropcast.collect(tmp_path / "events.csv", switch=switch)
+
+    def mine(packet, switch):
+        return switch.queue_bytes < 0.7 * switch.free_bytes
+
+    def by_class(packet, switch):
+        lengths = switch.lengths
+        assert len(lengths) == 4 and sum(map(sum, lengths)) == switch.occupancy_bytes
+        assert switch.line_rate_bps == [4_000_000_000] * 4 and switch.base_rtt_ns == 20_000
+        assert switch.buffer_bytes == 30_000 and packet.size_bytes < 1_500 and packet.time_ns <= times[-1]
+        return lengths[packet.port][packet.queue] < (8 if packet.queue else 0.5) * switch.free_bytes
+
+    policies = ["dt:alpha=0.7", "dt:alpha=[0.5,8]", mine, by_class]
+    (_, dt), (_, classes), *own = asked(dropcast.report(random, policy=policies)["rivals"])
+    assert own == [("mine", dt), ("by_class", classes)] and dt != classes
+    # Beside a model, on the rows that it has not seen.
+    found = dropcast.report(trace, model=model, policy=["dt:alpha=0.7", mine])
+    (_, dt), own = asked(found["verdict"]["rivals"])
+    assert own == ("mine", dt)
+
+
+def test_exceptions_of_policies_are_raised(trace, model):
+    calls = []
+
+    def broken(packet, switch):
+        calls.append(packet.time_ns)
+        return {}["a key"]
+
+    for of in [None, model]:
+        with pytest.raises(KeyError, match="a key") as error:
+            dropcast.report(trace, model=of, policy=["edt", broken])
+        assert error.traceback[-1].name == "broken"
+    assert len(calls) == 2
+    with pytest.raises(TypeError, match="policy: returned NoneType, expected True to accept"):
+        dropcast.report(trace, policy=lambda packet, switch: None)
+    with pytest.raises(TypeError, match="argument"):
+        dropcast.report(trace, policy=lambda packet: True)
+
+
 def test_any_policy_is_replayed(trace):
     found = dropcast.report(trace, policy=["edt", "dt:alpha=[8,1]"])
     asked = [of["policy"] for of in found["rivals"]["policies"] if of["kind"] == "asked"]

@@ -45,7 +45,7 @@ pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use optimum::{OptimumReplay, OptimumSent};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
 pub use rival_switch::RivalSent;
-pub use rivals::{RivalReplay, RivalsSent};
+pub use rivals::{OwnPolicy, RivalReplay, RivalsSent};
 
 /// Replays for vote rules.
 pub use dropcast_train::Sent;

@@ -4,11 +4,15 @@ use crate::arrival::{Arrival, ArrivalChecker, ReplayError};
 use crate::optimum::{OptimumReplay, OptimumSent};
 use crate::replay::ReplayOptions;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
-use dropcast_data::{Pause, SwitchSpecs};
+use dropcast_data::{Pause, SwitchSpec, SwitchSpecs};
 use dropcast_switch::{LineRate, Policy, PolicySite, PolicySpec, Switch};
 use dropcast_train::Threads;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Makes a policy of the caller's own for a switch, by its number and description.
+pub type OwnPolicy = Arc<dyn Fn(u16, &SwitchSpec) -> Box<dyn Policy + Send> + Send + Sync>;
 
 /// Of random choices of policies.
 const SEED: u64 = 1;
@@ -46,7 +50,7 @@ impl RivalsSent {
     }
 }
 
-/// Replays of one trace through policies of the registry, each with a switch of its own. Memory: the packets in their
+/// Replays of one trace through policies, each with a switch of its own. Memory: the packets in their
 /// buffers, and the arrivals for the optimum.
 ///
 /// Arrivals carry no flows: policies that tell flows apart, or packets of a first round trip, see one flow without.
@@ -60,8 +64,32 @@ pub struct RivalReplay {
     threads: Threads,
 }
 
+enum Rival {
+    Registry(PolicySpec),
+    Own(OwnPolicy),
+}
+
+impl Rival {
+    fn at(
+        &self,
+        switch_id: u16,
+        spec: &SwitchSpec,
+        site: &Site<'_>,
+    ) -> Result<Box<dyn Policy + Send>, ReplayError> {
+        let policy = match self {
+            Rival::Own(make) => return Ok(make(switch_id, spec)),
+            Rival::Registry(policy) => policy,
+        };
+        let ReplayOptions { victim, fit } = *site.options;
+        let at = PolicySite { victim, fit, ..PolicySite::new(spec, SEED) };
+        policy
+            .build(at.served_by(site.drain(switch_id, spec)))
+            .map_err(|source| ReplayError::Policy { policy: policy.name(), switch_id, source })
+    }
+}
+
 struct RivalLane {
-    policy: PolicySpec,
+    policy: Rival,
     switches: BTreeMap<u16, Switch<Box<dyn Policy + Send>, LineRate>>,
     sent: RivalTally,
 }
@@ -75,20 +103,22 @@ impl RivalReplay {
         policies: &[PolicySpec],
         threads: NonZeroUsize,
     ) -> Self {
-        let lane = |policy: &PolicySpec| RivalLane {
-            policy: policy.clone(),
-            switches: BTreeMap::new(),
-            sent: RivalTally::default(),
-        };
         RivalReplay {
             checker: ArrivalChecker::new(specs.clone()),
             specs,
             options,
             pauses: pauses.to_vec(),
-            lanes: policies.iter().map(lane).collect(),
+            lanes: policies.iter().cloned().map(Rival::Registry).map(RivalLane::new).collect(),
             optimum: Some(OptimumReplay::default()),
             threads: Threads::new(threads),
         }
+    }
+
+    /// With policies of the caller's own, after the others.
+    #[must_use]
+    pub fn with(mut self, own: &[OwnPolicy]) -> Self {
+        self.lanes.extend(own.iter().cloned().map(Rival::Own).map(RivalLane::new));
+        self
     }
 
     /// Without the optimum, for which all arrivals are kept.
@@ -130,19 +160,16 @@ impl RivalReplay {
 }
 
 impl RivalLane {
+    fn new(policy: Rival) -> Self {
+        RivalLane { policy, switches: BTreeMap::new(), sent: RivalTally::default() }
+    }
+
     fn add(&mut self, arrivals: &[Arrival], site: &Site<'_>) -> Result<(), ReplayError> {
         for arrival in arrivals {
             let switch_id = arrival.switch_id;
             let spec = site.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
             if !self.switches.contains_key(&switch_id) {
-                let ReplayOptions { victim, fit } = *site.options;
-                let at = PolicySite { victim, fit, ..PolicySite::new(spec, SEED) };
-                let policy = self.policy.build(at.served_by(site.drain(switch_id, spec)));
-                let policy = policy.map_err(|source| ReplayError::Policy {
-                    policy: self.policy.name(),
-                    switch_id,
-                    source,
-                })?;
+                let policy = self.policy.at(switch_id, spec, site)?;
                 self.switches.insert(switch_id, site.switch(switch_id, spec, policy));
             }
             let Some(switch) = self.switches.get_mut(&switch_id) else { continue };

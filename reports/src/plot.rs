@@ -1,4 +1,4 @@
-//! Plots as SVG: what a figure is, and how it is drawn.
+//! Plots as SVG, and lines for LaTeX: what a figure is, and how it is drawn.
 //!
 //! A [`LineFigure`], [`BarFigure`] or [`HeatFigure`] is data with a title, axes with units and a
 //! description for screen readers. The same figure gives the same bytes. Series differ in colour
@@ -15,6 +15,7 @@ mod lines;
 mod marks;
 mod palette;
 mod panels;
+mod pgfplots;
 mod svg;
 mod ticks;
 

@@ -50,6 +50,9 @@ pub(crate) fn lines(
         Along::Depth => (Axis::new("Depth (most splits from root to leaf)").whole(), "depth"),
     };
     let name = measure.name();
+    let series: Vec<Series> =
+        each.into_iter().map(line).filter(|line| !line.points.is_empty()).collect();
+    let (y, notes) = clipped(measure, series.iter().flat_map(|line| &line.points));
     LineFigure {
         title: titled(format!("{name} against {word}"), recipe),
         description: format!(
@@ -58,9 +61,9 @@ pub(crate) fn lines(
             part_name(part)
         ),
         x,
-        y: axis(measure),
-        series: each.into_iter().map(line).filter(|line| !line.points.is_empty()).collect(),
-        notes: Vec::new(),
+        y,
+        series,
+        notes,
     }
 }
 
@@ -70,6 +73,13 @@ pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> He
     let mean = |trees, depth| {
         Some(recipe.shape(trees, depth)?.score(part, measure)?.mean).filter(|mean| mean.is_finite())
     };
+    let cells: Vec<Vec<Option<f64>>> = depths
+        .iter()
+        .map(|&depth| trees.iter().map(|&trees| mean(trees, depth)).collect())
+        .collect();
+    let points: Vec<Point> =
+        cells.iter().flatten().flatten().map(|&mean| Point::new(0.0, mean)).collect();
+    let range = clipped(measure, &points).0.range.filter(|_| measure == Measure::Eta);
     HeatFigure {
         title: titled(format!("{} by trees and depth", measure.name()), recipe),
         description: format!(
@@ -80,14 +90,11 @@ pub(crate) fn heat(recipe: &Recipe<'_>, part: FrontPart, measure: Measure) -> He
         ),
         x: Axis::new("Trees"),
         y: Axis::new("Depth"),
-        value: Axis::new(measure.name()),
+        value: Axis { range, ..Axis::new(measure.name()) },
         decimals: if measure == Measure::Eta { 4 } else { 3 },
         columns: trees.iter().map(u16::to_string).collect(),
         rows: depths.iter().map(u8::to_string).collect(),
-        cells: depths
-            .iter()
-            .map(|&depth| trees.iter().map(|&trees| mean(trees, depth)).collect())
-            .collect(),
+        cells,
         ..HeatFigure::default()
     }
 }
@@ -129,7 +136,8 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     let knee = sweep.front.knee(&sweep.rows).and_then(|at| point(&sweep.rows[at]));
     let knee =
         Series { points: knee.into_iter().collect(), ..Series::new("knee", Draw::Marks, []) };
-    let series = others.into_iter().chain([front, knee]);
+    let series: Vec<Series> = others.into_iter().chain([front]).collect();
+    let (y, notes) = clipped(measure, series.iter().flat_map(|series| &series.points));
     Some(LineFigure {
         title: format!("{} against ternary entries", measure.name()),
         description: format!(
@@ -139,9 +147,9 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
             part_name(part)
         ),
         x: Axis::new("Ternary entries").scale(Scale::Log10),
-        y: axis(measure),
-        series: series.collect(),
-        notes: Vec::new(),
+        y,
+        series: series.into_iter().chain([knee]).collect(),
+        notes,
     })
 }
 
@@ -203,6 +211,32 @@ fn axis(measure: Measure) -> Axis {
     }
 }
 
+/// The axis of a measure, and what it leaves out. That of eta ends where Tukey's outer fence does (three times the distance of the
+/// quartiles beyond the upper one; "Exploratory Data Analysis", 1977), or a single bad forest would flatten all others.
+fn clipped<'a>(
+    measure: Measure,
+    points: impl IntoIterator<Item = &'a Point>,
+) -> (Axis, Vec<String>) {
+    let axis = axis(measure);
+    let mut values: Vec<f64> =
+        points.into_iter().map(|point| point.y).filter(|value| value.is_finite()).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let (Some(&low), Some(&most), Measure::Eta) = (values.first(), values.last(), measure) else {
+        return (axis, Vec::new());
+    };
+    let [lower, upper] = [1, 3].map(|quarter| values[quarter * (values.len() - 1) / 4]);
+    let inside = values.partition_point(|&value| value <= upper + 3.0 * (upper - lower));
+    let (high, beyond) = (values[inside - 1], values.len() - inside);
+    if beyond == 0 || high <= low {
+        return (axis, Vec::new());
+    }
+    let margin = (high - low) / 20.0;
+    let points =
+        if beyond == 1 { "1 point lies".to_owned() } else { format!("{beyond} points lie") };
+    let note = format!("{points} above the axis (arrows), up to {}.", numbers::short(most));
+    (axis.range(low - margin, high + margin), vec![note])
+}
+
 fn titled(title: String, recipe: &Recipe<'_>) -> String {
     if recipe.name.is_empty() { title } else { format!("{title} ({})", recipe.name) }
 }
@@ -237,4 +271,27 @@ pub(crate) fn left_out(all: usize, what: &str) -> String {
         return String::new();
     }
     format!(" {} more {what} are in the table of all forests.", numbers::count(more as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bad_forest_does_not_flatten_the_axis_of_eta() {
+        let of = |values: &[f64], measure| {
+            let points: Vec<Point> = values.iter().map(|&value| Point::new(1.0, value)).collect();
+            clipped(measure, &points)
+        };
+        let usual = [1.0, 1.01, 1.012, 1.015, 1.02, f64::NAN];
+        assert_eq!(of(&usual, Measure::Eta), (axis(Measure::Eta), Vec::new()));
+        let (bad, note) = of(&[1.0, 1.01, 1.012, 1.015, 1.02, 7.5], Measure::Eta);
+        let (low, high) = bad.range.expect("it is clipped");
+        assert!((low - 0.999).abs() < 1e-9 && (high - 1.021).abs() < 1e-9, "{low} {high}");
+        assert_eq!(note, ["1 point lies above the axis (arrows), up to 7.5."]);
+        let same = [1.0, 1.0, 1.0, 1.0, 2.0];
+        assert_eq!(of(&same, Measure::Eta).0.range, None, "nothing but the outlier would be seen");
+        assert_eq!(of(&[0.1, 0.9, 0.9, 0.9, 0.91], Measure::F1).0.range, Some((0.0, 1.0)));
+        assert_eq!(of(&[], Measure::Eta).1, Vec::<String>::new());
+    }
 }

@@ -59,7 +59,7 @@ fn closed_loop(
             let problem = "an experiment writes several files; name a folder for them";
             return Err(PipelineError::setting("output", problem).into());
         }
-        Some(folder) => prepared.write_drawn(files, folder, &resources, progress, flow_times)?,
+        Some(folder) => prepared.write(files, folder, &resources, progress, flow_times)?,
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };
     output::print(args.format, &summary, experiment_text)

@@ -146,10 +146,39 @@ fn a_folder_holds_every_run() {
     assert_eq!(whole.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
     let picture = String::from_utf8(room.read("told/flow-times-incast-fct.svg")).unwrap();
     assert!(picture.contains("completion time of incast flows, us"));
+    let tex = String::from_utf8(room.read("told/flow-times-incast-fct.tex")).unwrap();
+    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    assert_eq!(rows_of_tex(&tex), rows_of_csv(&table, "incast,fct_ns", 1e-3));
     // Of the experiment before, nothing is left.
     room.good("simulate --experiment loop.toml --policy lqd --runs 1 --record drops -o out");
     let table = String::from_utf8(room.read("out/flow-times.csv")).unwrap();
     assert!(table.lines().skip(1).all(|row| row.starts_with("\"lqd\",")), "{table}");
+}
+
+/// Mean, share, least and largest of each point of a picture for LaTeX, rounded to a millionth.
+fn rows_of_tex(tex: &str) -> Vec<[String; 4]> {
+    let rows = tex.lines().filter_map(|line| line.strip_suffix("\\\\"));
+    let rows = rows.filter(|row| *row != "x y low high").map(|row| {
+        let numbers: Vec<f64> = row.split(' ').map(|number| number.parse().unwrap()).collect();
+        <[f64; 4]>::try_from(numbers).unwrap().map(|number| format!("{number:.5e}"))
+    });
+    rows.collect()
+}
+
+/// The same of the rows of `flow-times.csv`, found by the names of its columns; times are multiplied by `unit`.
+fn rows_of_csv(table: &str, of: &str, unit: f64) -> Vec<[String; 4]> {
+    let mut lines = table.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows = lines.filter(|row| row.contains(of)).map(|row| {
+        let fields: Vec<&str> = row.split(',').collect();
+        [("mean", unit), ("share_of_flows", 100.0), ("low", unit), ("high", unit)].map(
+            |(name, unit)| {
+                let column = names.iter().position(|other| *other == name).unwrap();
+                format!("{:.5e}", fields[column].parse::<f64>().unwrap() * unit)
+            },
+        )
+    });
+    rows.collect()
 }
 
 #[test]

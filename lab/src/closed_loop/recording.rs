@@ -61,7 +61,8 @@ const TIMES: &str = "flow-times.csv";
 /// Whether a path is of an experiment as a whole: its summary, its table of flows, or a picture of that.
 fn is_of_all(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    [SUMMARY, TIMES].contains(&name) || name.starts_with("flow-times-") && name.ends_with(".svg")
+    let is_picture = [".svg", ".tex"].iter().any(|ending| name.ends_with(ending));
+    [SUMMARY, TIMES].contains(&name) || name.starts_with("flow-times-") && is_picture
 }
 
 /// Whether a path is the folder of a policy: one or more folders run-N, and nothing in them but files of runs.
@@ -86,27 +87,12 @@ fn is_of_runs(path: &Path) -> bool {
 impl Prepared {
     /// Like [`Prepared::compare`]; also writes `files` of each run into
     /// `folder`/[`PolicySummary::folder`](super::PolicySummary::folder)/run-N, the summary into
-    /// `folder`/summary.json, and [`FlowTimes`] into `folder`/flow-times.csv. All of it appears at the end, in place of an earlier
-    /// experiment.
+    /// `folder`/summary.json, [`FlowTimes`] into `folder`/flow-times.csv, and what `draw` makes of these: files called
+    /// `flow-times-NAME.svg` or `.tex` with their content. All of it appears at the end, in place of an earlier experiment.
     ///
     /// # Errors
     /// If a flow does not fit the fabric, a file cannot be written, or another job works there.
     pub fn write(
-        &self,
-        files: &[RunFile],
-        folder: &Path,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<ExperimentSummary, PipelineError> {
-        self.write_drawn(files, folder, resources, progress, |_| Vec::new())
-    }
-
-    /// Like [`Prepared::write`]; also writes what `draw` makes of what was measured, files called `flow-times-NAME.svg` with their
-    /// content.
-    ///
-    /// # Errors
-    /// As [`Prepared::write`].
-    pub fn write_drawn(
         &self,
         files: &[RunFile],
         folder: &Path,

@@ -1,10 +1,11 @@
 //! How long flows took in an experiment, drawn.
 
-use crate::closed_loop::{FlowTimes, Measure};
-use dropcast_reports::plot::{Axis, Draw, LineFigure, Page, Scale, Series, Unit};
+use crate::closed_loop::{AtShare, FlowTimes, Measure};
+use dropcast_reports::plot::{Axis, LineFigure, Page, Point, Scale, Series, Unit};
 use dropcast_simulate::FlowKind;
 
-/// Pictures of the distributions, with the names of their files: one for each class of flows and measure. They have no title.
+/// Pictures of the distributions, with the names of their files: one as SVG and one for LaTeX for each class of flows and measure. They
+/// have no title.
 pub fn flow_times(all: &[FlowTimes]) -> Vec<(String, String)> {
     let mut figures: Vec<(FlowKind, Measure)> =
         all.iter().map(|times| (times.kind, times.measure)).collect();
@@ -15,10 +16,14 @@ pub fn flow_times(all: &[FlowTimes]) -> Vec<(String, String)> {
             Measure::FctNs => "fct",
             Measure::Slowdown => "slowdown",
         };
-        let name = format!("flow-times-{}-{what}.svg", kind.name());
-        (name, figure(all, kind, measure).to_svg(Page::Alone))
+        let (name, figure) =
+            (format!("flow-times-{}-{what}", kind.name()), figure(all, kind, measure));
+        [
+            (format!("{name}.svg"), figure.to_svg(Page::Alone)),
+            (format!("{name}.tex"), figure.to_pgfplots()),
+        ]
     };
-    figures.into_iter().map(file).collect()
+    figures.into_iter().flat_map(file).collect()
 }
 
 fn figure(all: &[FlowTimes], kind: FlowKind, measure: Measure) -> LineFigure {
@@ -29,12 +34,16 @@ fn figure(all: &[FlowTimes], kind: FlowKind, measure: Measure) -> LineFigure {
     };
     let own = all.iter().filter(|times| (times.kind, times.measure) == (kind, measure));
     let series = |times: &FlowTimes| {
-        let points = times.points.iter().map(|point| (point.mean * unit, point.share));
-        Series::new(&times.policy, Draw::Line, points)
+        let point = |at: &AtShare| Point {
+            range: Some((at.low * unit, at.high * unit)),
+            ..Point::new(at.mean * unit, at.share)
+        };
+        let points = times.points.iter().map(point).collect();
+        Series { name: times.policy.clone(), points, ..Series::default() }
     };
     LineFigure {
         description: format!(
-            "Share of {class} flows within a {}, by policy.",
+            "Share of {class} flows within a {}, by policy: the mean over the runs, and a band from the least to the largest run.",
             measure_words(measure)
         ),
         x: Axis::new(label).scale(Scale::Log10),

@@ -14,8 +14,7 @@ use super::score_ranges::score_bins;
 use super::source::{ModelSource, ReportError, TraceSource};
 use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
 use super::value_histogram::ValueHistogram;
-use super::verdict::Judge;
-use crate::named_policy::NamedPolicy;
+use super::verdict::{AskedPolicies, Judge};
 use crate::resources::Resources;
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
 use dropcast_export::{ExportError, Origin};
@@ -66,7 +65,10 @@ impl<'m> ReportBuilder<'m> {
             source,
             traces: Vec::new(),
             replay: ModelReplay::new(model),
-            judge: Some(Judge::beside_model(Resources::default().threads(), &[])),
+            judge: Some(Judge::beside_model(
+                Resources::default().threads(),
+                &AskedPolicies::default(),
+            )),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
@@ -77,7 +79,7 @@ impl<'m> ReportBuilder<'m> {
 
     /// Replays these policies, too.
     #[must_use]
-    pub fn with_policies(self, policies: &[NamedPolicy]) -> Self {
+    pub fn with_policies(self, policies: &AskedPolicies) -> Self {
         let judge = Judge::beside_model(Resources::default().threads(), policies);
         ReportBuilder { judge: Some(judge), ..self }
     }

@@ -60,7 +60,7 @@ pub fn measure(
     asked.check()?;
     progress.begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let mut builder = ReportBuilder::new(tool, model, source).with_policies(&asked.policies);
+    let mut builder = ReportBuilder::new(tool, model, source).with_policies(asked);
     for (trace, shown) in traces.one_by_one().zip(traces.names()) {
         add_trace(&mut builder, model, (&trace, shown), rows, progress)?;
     }

@@ -19,7 +19,7 @@ mod rivals;
 mod timeline;
 mod value;
 
-pub use asked_policies::AskedPolicies;
+pub use asked_policies::{AskedPolicies, NamedOwnPolicy};
 pub use congestion::{CongestionSection, OccupancySection};
 pub use drop_counts::DropCounts;
 pub use episodes::EpisodeSection;
@@ -54,7 +54,7 @@ pub fn judge(
 ) -> Result<Verdict, PipelineError> {
     asked.check()?;
     progress.begin("verdict");
-    let mut judge = Judge::new(resources.threads(), &asked.policies);
+    let mut judge = Judge::new(resources.threads(), asked);
     for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
         trace.check_expert()?;

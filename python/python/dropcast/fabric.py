@@ -67,7 +67,8 @@ def simulate(
 
     Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
     whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
-    :class:`Comparison` of policies under senders that react (docs/fabric.md).
+    :class:`Comparison` of policies under senders that react; with ``output`` also a folder of runs,
+    distributions of flow times and their pictures (docs/fabric.md).
 
     Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
     ``part``, such as "2/4", only that part of them is simulated, and their number returned.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from dropcast import _dropcast
 from dropcast._progress import Bar
 from dropcast._settings import as_arguments, refuse_none
+from dropcast._trees import DropcastTree, of_nodes
 from dropcast.errors import InputError
 from dropcast.models import Model
 
@@ -148,6 +149,17 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         share = self._scores(X) / (255.0 * self._model.n_trees)
         return np.column_stack([1.0 - share, share])
 
+    @property
+    def estimators_(self) -> list[DropcastTree]:
+        """The trees, with ``tree_`` as scikit-learn has it: ``children_left``, ``children_right``, ``feature``, ``threshold``, ``value``.
+
+        The mean of their ``predict_proba`` is the forest's, on whole numbers or, if it was fitted on others, on 32-bit floats.
+        """
+        check_is_fitted(self)
+        threshold = float if self._is_whole else _of_ordered_bits
+        trees = self._model.to_dict()["forest"]["trees"]
+        return [of_nodes(tree["nodes"], threshold) for tree in trees]
+
     def to_model(self) -> Model:
         """The model, as :func:`dropcast.train` gives it."""
         check_is_fitted(self)
@@ -247,3 +259,11 @@ def _ordered_bits(column: np.ndarray) -> np.ndarray:
     bits = (np.asarray(column, dtype=np.float32) + np.float32(0)).view(np.uint32)
     turned = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
     return np.ascontiguousarray(turned.astype(np.uint32))
+
+
+def _of_ordered_bits(threshold: int) -> float:
+    """The 32-bit float that splits numbers as the threshold splits their :func:`_ordered_bits`."""
+    # No number has the bits of -0.
+    bits = threshold - (threshold == (1 << 31) - 1)
+    turned = bits ^ (1 << 31) if bits >> 31 else bits ^ _MOST
+    return float(np.uint32(turned).view(np.float32))

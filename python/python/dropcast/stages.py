@@ -281,7 +281,7 @@ def report(
     *,
     model: Model | Path | None = None,
     rows: str = "unseen",
-    policy: str | list[str] = (),  # type: ignore[assignment]
+    policy: Any = (),
     output: Path | None = None,
     progress: bool | None = None,
 ) -> Report:
@@ -289,11 +289,16 @@ def report(
 
     Without ``model``: what every policy transmits, and what an oracle could be worth. ``rows``:
     ``unseen``, of a trace that the model was trained on only its test rows, or ``all``. ``policy``:
-    one or several to replay beside the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``.
+    one or several to replay beside the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``, or functions
+    of your own: ``accept(packet, switch)`` is called for each packet that fits the buffer, and says whether
+    it is accepted (docs/policies.md).
     """
     refuse_none(data)
     of = None if model is None else model_of(model)._model
-    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows, as_list(policy)))
+    policies = as_list(policy)
+    names = [one for one in policies if not callable(one)]
+    own = [(getattr(one, "__name__", type(one).__name__), one) for one in policies if callable(one)]
+    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows, names, own))
     if output is not None:
         found.save(output)
     return found

@@ -53,6 +53,34 @@ fn known(arrivals: &[Arrival], pauses: &[Pause], policy: ReplayPolicy) -> Sent {
     sum
 }
 
+#[test]
+fn an_own_policy_is_as_one_of_the_registry() {
+    let gaps = [0, 1, 0, 0, 3, 0, 0, 0];
+    let arrivals = (0..400_u64).map(|at| Arrival {
+        time_ns: at / 2 + gaps[at as usize % 8],
+        switch_id: (at % 3 / 2) as u16,
+        port: (at / 5 % 3) as u16,
+        queue: 0,
+        size_bytes: 1 + (at % 4) as u32,
+        dropped: false,
+        predicted: false,
+        counted: at % 7 > 0,
+    });
+    let mut arrivals: Vec<Arrival> = arrivals.collect();
+    arrivals.sort_by_key(|arrival| arrival.time_ns);
+    let own: OwnPolicy = Arc::new(|switch_id, spec| {
+        assert!(switch_id < 2 && spec.buffer_bytes == 12);
+        Box::new(dropcast_switch::DynamicThresholds::new(0.5))
+    });
+    let threads = NonZeroUsize::new(2).expect("one at least");
+    let known = policies(&["dt", "lqd"]);
+    let mut replay = RivalReplay::new(spec(), ReplayOptions::default(), &[], &known, threads);
+    replay = replay.with(&[own]);
+    replay.add(&arrivals).expect("sound arrivals");
+    let [dt, lqd, own] = replay.finish().policies[..] else { panic!("three policies") };
+    assert!(own == dt && own != lqd, "{own:?} {dt:?} {lqd:?}");
+}
+
 fn policies(names: &[&str]) -> Vec<PolicySpec> {
     names.iter().map(|name| name.parse().expect("a policy")).collect()
 }

@@ -144,11 +144,12 @@ impl Canvas {
             Marker::Square => drawing.rectangle((x - r, y - r), (x + r, y + r), colour, 1.0),
             Marker::Triangle => {
                 let corners = [(x, y - r - 3), (x + r + 2, y + r), (x - r - 2, y + r)];
-                drawing.polygon(&corners, colour);
+                drawing.polygon(&corners, colour, 1.0);
             }
             Marker::Diamond => {
                 let far = r + 3;
-                drawing.polygon(&[(x, y - far), (x + far, y), (x, y + far), (x - far, y)], colour);
+                let corners = [(x, y - far), (x + far, y), (x, y + far), (x - far, y)];
+                drawing.polygon(&corners, colour, 1.0);
             }
             Marker::Cross => {
                 let stroke = Stroke::solid(&colour, 5);
@@ -158,6 +159,13 @@ impl Canvas {
         }
     }
 
+    /// The mark of a point that lies above the plot, at its upper edge: an arrow.
+    pub(super) fn arrow_up(&mut self, (x, y): Place, look: Look) {
+        let stroke = Stroke::solid(&look.colour, 5);
+        self.drawing.line(&[(x - 10, y + 12), (x, y), (x + 10, y + 12)], stroke);
+        self.drawing.line(&[(x, y), (x, y + 26)], stroke);
+    }
+
     /// An interval as a vertical error bar.
     pub(super) fn interval(&mut self, low: Place, high: Place, look: Look) {
         let stroke = Stroke::solid(&look.colour, 3);
@@ -165,6 +173,11 @@ impl Canvas {
         for (x, y) in [low, high] {
             self.drawing.line(&[(x - 8, y), (x + 8, y)], stroke);
         }
+    }
+
+    /// A pale band around the line of a series.
+    pub(super) fn band(&mut self, corners: &[Place], look: Look) {
+        self.drawing.polygon(corners, look.colour, 0.15);
     }
 
     /// A bar: solid, or pale with an outline where the look has a dash.
@@ -293,6 +306,11 @@ pub(super) struct Plot {
 }
 
 impl Plot {
+    /// Whether a value lies above the vertical axis.
+    pub(super) fn is_above(&self, y: f64) -> bool {
+        self.y.is_above(y)
+    }
+
     /// The position of a point on the canvas; points outside the axes are clamped.
     pub(super) fn place(&self, x: f64, y: f64) -> Place {
         let (across, down) = (&self.across, &self.down);

@@ -52,7 +52,7 @@ mod tests {
             y: 1.25,
             interval: Some((1.2, 1.3)),
             expectation: Some("\"below DT\"".to_owned()),
-            label: None,
+            ..Point::default()
         });
         series.points.push(Point::new(1.0, f64::NAN));
         let figure = LineFigure { series: vec![series], ..LineFigure::default() };

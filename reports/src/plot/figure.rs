@@ -107,6 +107,8 @@ pub struct Point {
     pub y: f64,
     /// An interval around `y` (say, over seeds), drawn as a bar.
     pub interval: Option<(f64, f64)>,
+    /// A range of `x` (say, over runs). The ranges of a series are drawn as a band.
+    pub range: Option<(f64, f64)>,
     /// The expected value and its source; for the CSV.
     pub expectation: Option<String>,
     /// A label of the point, in addition to its values.

@@ -30,11 +30,12 @@ impl LineFigure {
         canvas.notes(&self.notes);
 
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = Ruler::across(&self.x, points().map(|point| point.x));
+        let x = Ruler::across(&self.x, points().flat_map(widths));
         let y = Ruler::new(&self.y, points().flat_map(heights), 6);
         let widest = y.ticks.iter().map(|tick| width(&tick.1, TEXT)).max().unwrap_or(0);
         let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: true };
         let plot = canvas.axes(widest + 64, axis(x, &self.x.label), axis(y, &self.y.label));
+        series.iter().for_each(|(series, look)| draw_band(canvas, &plot, series, *look));
         for (series, look) in &series {
             draw_series(canvas, &plot, series, *look);
             if series.draw != Draw::Rule {
@@ -46,7 +47,7 @@ impl LineFigure {
     }
 
     /// Each series with its look. Rules do not use up a look.
-    fn looks(&self) -> Vec<(&Series, Look)> {
+    pub(super) fn looks(&self) -> Vec<(&Series, Look)> {
         let mut next = 0;
         let mut with_look = Vec::new();
         for series in &self.series {
@@ -73,9 +74,30 @@ pub(super) fn mark(canvas: &mut Canvas, plot: &Plot, (x, y): (&Axis, &Axis), ser
     }
 }
 
+fn widths(point: &Point) -> impl Iterator<Item = f64> {
+    let (low, high) = point.range.unwrap_or((point.x, point.x));
+    [point.x, low, high].into_iter()
+}
+
 fn heights(point: &Point) -> impl Iterator<Item = f64> {
     let (low, high) = point.interval.unwrap_or((point.y, point.y));
     [point.y, low, high].into_iter()
+}
+
+/// Whether a range of a series is wider than a point.
+pub(super) fn has_band(series: &Series) -> bool {
+    shown(series).filter_map(|point| point.range).any(|(low, high)| low < high)
+}
+
+fn draw_band(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
+    if !has_band(series) {
+        return;
+    }
+    let ranges = || shown(series).filter_map(|point| Some((point.y, point.range?)));
+    let lows = ranges().map(|(y, (low, _))| plot.place(low, y));
+    let highs: Vec<_> = ranges().map(|(y, (_, high))| plot.place(high, y)).collect();
+    let corners: Vec<_> = lows.chain(highs.into_iter().rev()).collect();
+    canvas.band(&corners, look);
 }
 
 fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
@@ -95,7 +117,13 @@ fn draw_series(canvas: &mut Canvas, plot: &Plot, series: &Series, look: Look) {
     }
     let every =
         if !joined || places.len() <= MARKED { 1 } else { places.len().div_ceil(MARKED * 3 / 8) };
-    places.iter().step_by(every).for_each(|&place| canvas.marker(place, series.draw, look));
+    for (at, (point, place)) in shown.iter().zip(places).enumerate() {
+        if plot.is_above(point.y) {
+            canvas.arrow_up(place, look);
+        } else if at % every == 0 {
+            canvas.marker(place, series.draw, look);
+        }
+    }
 }
 
 /// Draws the line of a series, with gaps where its points have no place.
@@ -157,7 +185,7 @@ fn draw_labels(canvas: &mut Canvas, plot: &Plot, series: &Series) {
 }
 
 /// The points that can be shown.
-fn shown(series: &Series) -> impl Iterator<Item = &Point> {
+pub(super) fn shown(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| has_place(point))
 }
 
@@ -244,6 +272,43 @@ mod tests {
         let mut gap = whole;
         gap[2].1 = f64::NAN;
         assert_eq!((lines(whole), lines(gap)), (1, 2));
+    }
+
+    #[test]
+    fn ranges_are_a_band_below_the_lines() {
+        let ranged = |range| {
+            let point = |(x, y)| Point { range: Some((x - range, x + range)), ..Point::new(x, y) };
+            let points = [(10.0, 0.0), (20.0, 1.0)].map(point).to_vec();
+            let series = vec![Series { name: "DT".to_owned(), points, ..Series::default() }];
+            let axis = Axis::new("us").range(0.0, 32.0);
+            let figure = LineFigure { x: axis, series, ..LineFigure::default() };
+            figure.to_svg(Page::Alone)
+        };
+        let svg = ranged(2.0);
+        let band = svg.find("<polygon").unwrap();
+        assert!(band < svg.find("stroke-width=\"5\"").unwrap(), "{svg}");
+        let corners = svg[band..].split('"').nth(1).unwrap().split(' ');
+        let corners: Vec<(i32, i32)> = corners
+            .map(|corner| corner.split_once(',').unwrap())
+            .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+            .collect();
+        let [(low, bottom), (lower, top), (higher, _), (high, _)] = corners[..] else {
+            panic!("{corners:?}")
+        };
+        assert!(low < high && low < lower && high < higher && top < bottom, "{corners:?}");
+        assert!(!ranged(0.0).contains("<polygon"), "one run has no range");
+    }
+
+    #[test]
+    fn what_lies_above_the_axis_is_an_arrow() {
+        let svg = |y: f64| {
+            let series = vec![Series::new("DT", Draw::Dots, [(1.0, 1.0), (2.0, y)])];
+            let y = Axis::new("ratio").range(1.0, 1.5);
+            LineFigure { y, series, ..LineFigure::default() }.to_svg(Page::Alone)
+        };
+        let count =
+            |svg: String| (svg.matches("<circle").count(), svg.matches("width=\"5\"").count());
+        assert_eq!((count(svg(1.5)), count(svg(9.0))), ((2, 0), (1, 2)));
     }
 
     #[test]

@@ -101,9 +101,10 @@ impl Drawing {
         self.svg.push_str("/>\n");
     }
 
-    pub(super) fn polygon(&mut self, corners: &[Place], fill: impl Display) {
-        let points = points(corners);
-        let _ = writeln!(self.svg, "<polygon points=\"{points}\" fill=\"{fill}\"/>");
+    /// A filled polygon; `opacity` from 0 to 1.
+    pub(super) fn polygon(&mut self, corners: &[Place], fill: impl Display, opacity: f64) {
+        let (points, opacity) = (points(corners), fill_opacity(opacity));
+        let _ = writeln!(self.svg, "<polygon points=\"{points}\" fill=\"{fill}\"{opacity}/>");
     }
 
     pub(super) fn circle(&mut self, (x, y): Place, radius: i32, fill: impl Display) {
@@ -115,8 +116,7 @@ impl Drawing {
     pub(super) fn rectangle(&mut self, from: Place, to: Place, fill: impl Display, opacity: f64) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (width, height) = ((from.0 - to.0).abs(), (from.1 - to.1).abs());
-        let opacity =
-            if opacity < 1.0 { format!(" fill-opacity=\"{opacity}\"") } else { String::new() };
+        let opacity = fill_opacity(opacity);
         let _ = writeln!(
             self.svg,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{opacity}/>"
@@ -169,6 +169,10 @@ impl Drawing {
             self.svg
         )
     }
+}
+
+fn fill_opacity(opacity: f64) -> String {
+    if opacity < 1.0 { format!(" fill-opacity=\"{opacity}\"") } else { String::new() }
 }
 
 fn points(places: &[Place]) -> String {

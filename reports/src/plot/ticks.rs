@@ -78,13 +78,21 @@ impl Ruler {
 
     /// A value in drawing units, held within the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
+        self.anywhere(value).clamp(self.low, self.high)
+    }
+
+    /// Whether a value lies above the upper end.
+    pub(super) fn is_above(&self, value: f64) -> bool {
+        self.anywhere(value) > self.high + 1e-9 * (self.high - self.low)
+    }
+
+    fn anywhere(&self, value: f64) -> f64 {
         let value = value * self.factor;
-        let place = match self.scale {
+        match self.scale {
             Scale::Linear => value,
             Scale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
             Scale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
-        };
-        place.clamp(self.low, self.high)
+        }
     }
 
     /// Where a value in drawing units is on a line from `from` (the low end) to `to`.
@@ -260,5 +268,6 @@ mod tests {
     fn values_beyond_the_ends_are_held() {
         let ruler = Ruler::new(&Axis::new("").scale(Scale::Log10), [1.0, 100.0].into_iter(), 6);
         assert_eq!((ruler.place(0.0), ruler.place(10.0), ruler.place(1e9)), (0.0, 1.0, 2.0));
+        assert!(ruler.is_above(1e9) && !ruler.is_above(100.0));
     }
 }

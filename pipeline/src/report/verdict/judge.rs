@@ -1,5 +1,6 @@
 //! Makes a verdict in one pass over labelled rows.
 
+use super::asked_policies::AskedPolicies;
 use super::congestion::Congestion;
 use super::drop_counts::{Counted, DropCounts};
 use super::episodes::Episodes;
@@ -10,7 +11,6 @@ use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
-use crate::named_policy::NamedPolicy;
 use crate::report::{ReplayTotals, ReportError, common_dt_alpha, common_slack_bytes, ratio};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
@@ -54,7 +54,7 @@ struct OpenTrace {
 
 impl Judge {
     /// Without traces so far. `asked` are replayed, too.
-    pub fn new(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+    pub fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         Judge {
             threads,
             names: Vec::new(),
@@ -75,7 +75,7 @@ impl Judge {
     }
 
     /// Beside a model's replay of the same rows, whose results [`Self::finish_beside`] takes.
-    pub(crate) fn beside_model(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+    pub(crate) fn beside_model(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         Judge { is_beside_model: true, ..Judge::new(threads, asked) }
     }
 

@@ -1,11 +1,13 @@
 //! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
 
+use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use crate::named_policy::NamedPolicy;
 use crate::report::{ReportError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
-    Arrival, OptimumSent, ReplayError, ReplayOptions, RivalReplay, RivalSent, RivalsSent, Sent,
+    Arrival, OptimumSent, OwnPolicy, ReplayError, ReplayOptions, RivalReplay, RivalSent,
+    RivalsSent, Sent,
 };
 use dropcast_switch::{Alphas, NoParameters, PolicySite, PolicySpec};
 use serde::{Deserialize, Serialize};
@@ -115,6 +117,7 @@ impl RivalsSection {
 pub(super) struct Rivals {
     tried: Vec<Tried>,
     asked: Vec<Tried>,
+    own: Vec<NamedOwnPolicy>,
     threads: NonZeroUsize,
     class_alphas: ClassAlphas,
     sum: Option<RivalsSent>,
@@ -144,6 +147,10 @@ impl Tried {
         Tried { kind, alpha, policy: spec.into() }
     }
 
+    fn named(&self) -> (RivalKind, &str, Option<f64>) {
+        (self.kind, &self.policy.label, self.alpha)
+    }
+
     fn asked(policy: &NamedPolicy) -> Self {
         Tried { kind: RivalKind::Asked, alpha: None, policy: policy.clone() }
     }
@@ -155,7 +162,7 @@ pub(super) struct TraceRivals {
 }
 
 impl Rivals {
-    pub(super) fn new(threads: NonZeroUsize, asked: &[NamedPolicy]) -> Self {
+    pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         let of = |kind, exponents: std::ops::RangeInclusive<i32>| {
             exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent))
         };
@@ -163,7 +170,8 @@ impl Rivals {
         let rules = of(RivalKind::UntrainedRule, RULE_EXPONENTS);
         Rivals {
             tried: alphas.chain(rules).collect(),
-            asked: asked.iter().map(Tried::asked).collect(),
+            asked: asked.policies.iter().map(Tried::asked).collect(),
+            own: asked.own.clone(),
             threads,
             class_alphas: ClassAlphas::default(),
             sum: None,
@@ -200,9 +208,9 @@ impl Rivals {
             // What was replayed on smaller switches is no sum of all.
             self.is_large = true;
             self.tried.clear();
-            self.sum = self.sum.take().map(|sum| sum.of_last(self.asked.len()));
+            self.sum = self.sum.take().map(|sum| sum.of_last(self.asked.len() + self.own.len()));
         }
-        if self.is_large && self.asked.is_empty() {
+        if self.is_large && self.asked.is_empty() && self.own.is_empty() {
             return Ok(None);
         }
         let all = self.tried.iter().chain(&self.asked);
@@ -210,7 +218,9 @@ impl Rivals {
         let options = ReplayOptions::for_trace(meta);
         let specs = specs.clone();
         self.class_alphas.begin(meta, &specs);
+        let own: Vec<OwnPolicy> = self.own.iter().map(|own| own.policy.clone()).collect();
         let replay = RivalReplay::new(specs, options, &meta.pauses, &policies, self.threads);
+        let replay = replay.with(&own);
         let replay = if self.is_large { replay.without_optimum() } else { replay };
         Ok(Some(TraceRivals { replay }))
     }
@@ -250,22 +260,23 @@ impl Rivals {
             // Of equals the last, the highest alpha: doing nothing if that is as good.
             of_kind.max_by_key(|(_, (_, sent))| bytes(sent)).map(|(place, _)| place)
         };
-        let section = |tried: &Tried, sent: &RivalSent| RivalSection {
-            kind: tried.kind,
-            policy: tried.policy.label.clone(),
-            alpha: tried.alpha,
+        let section = |(kind, label, alpha): (RivalKind, &str, _), sent: &RivalSent| RivalSection {
+            kind,
+            policy: label.to_owned(),
+            alpha,
             sent: sent.counted,
             bytes_to_lqd: ratio(sent.counted.bytes, lqd.bytes),
             other_rows: chosen_on_other_rows.then_some(sent.others),
         };
-        let all = self.tried.iter().chain(&self.asked);
+        let all = self.tried.iter().chain(&self.asked).map(Tried::named);
+        let all = all.chain(self.own.iter().map(|own| (RivalKind::Asked, &*own.label, None)));
         let mut sections: Vec<RivalSection> =
-            all.zip(policies).map(|(tried, sent)| section(tried, sent)).collect();
+            all.zip(policies).map(|(named, sent)| section(named, sent)).collect();
         let best_alpha = best(RivalKind::Alpha);
         let by_class = best_alpha.and_then(|best| self.by_class(policies[best], bytes, best));
         let class_alphas = by_class.map(|(tried, sent)| {
             let place = self.tried.len();
-            sections.insert(place, section(&tried, &sent));
+            sections.insert(place, section(tried.named(), &sent));
             place
         });
         RivalsSection {
