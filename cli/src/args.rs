@@ -1,11 +1,13 @@
 //! What can be said on the command line.
 
 mod collect;
+mod counters;
 mod map;
 mod output_path;
 mod switch;
 
 pub(crate) use collect::CollectArgs;
+pub(crate) use counters::CountersArgs;
 pub(crate) use map::MapArgs;
 pub(crate) use switch::SwitchArgs;
 
@@ -58,6 +60,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     Rescale(RescaleArgs),
     Switch(SwitchArgs),
+    Counters(CountersArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),

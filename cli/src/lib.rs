@@ -47,6 +47,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Map(args) => commands::map::run(args, &progress),
         Command::Rescale(args) => commands::rescale::run(args),
         Command::Switch(args) => commands::switch::run(args, &progress),
+        Command::Counters(args) => commands::counters::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Verify(args) => commands::verify::run(args, &progress),
         Command::Resources(args) => commands::resources::run(args, &progress),

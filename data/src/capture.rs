@@ -17,7 +17,7 @@ pub(crate) use headers::{PacketHeaders, read_headers};
 pub(crate) use mirror_time::{MirrorClocks, WrongStamp};
 pub(crate) use output_ports::{Evidence, NoOutputPorts, PortCapture, why_no_output_ports};
 pub(crate) use packets::{CaptureStart, PacketFile, RawPacket, RawTime};
-pub(crate) use sight::{Sight, TcpSight};
+pub(crate) use sight::{Ingress, Sight, TcpSight};
 pub use subnets::OfSubnet;
 pub use summary::{CaptureInterface, CaptureSummary, Pair};
 pub(crate) use tunnels::{Wrapping, unwrapped};

@@ -192,6 +192,21 @@ impl CaptureMap {
         places.iter().copied().find(|&place| self.port[place].is_met(facts))
     }
 
+    /// The switch and port behind which a sender is, if the rules say where packets for it go: `switch_id` is that of rules
+    /// that name none.
+    pub(crate) fn port_of_sender(&self, sender: IpAddr, switch_id: u16) -> Option<(u16, u16)> {
+        let for_it = |rule: &&PortRule| {
+            rule.destination_ip.as_ref().is_some_and(|prefix| prefix.0.contains(&sender))
+        };
+        let mut places = self
+            .port
+            .iter()
+            .filter(for_it)
+            .map(|rule| (rule.switch.unwrap_or(switch_id), rule.port));
+        let first = places.next()?;
+        places.all(|place| place == first).then_some(first)
+    }
+
     /// The place of the rule that says the queue of a packet; without one it is queue 0.
     pub(crate) fn queue(&self, facts: &PacketFacts) -> Option<usize> {
         self.queue.iter().position(|rule| rule.is_met(facts))

@@ -8,6 +8,7 @@ mod columns;
 mod files;
 mod footer;
 mod gate;
+mod ingress_rate;
 mod kind;
 mod ns3;
 mod reader;
@@ -22,6 +23,7 @@ pub use arrow::event_frame;
 pub use columns::EventColumns;
 pub use files::{EventFiles, switch_in_path};
 pub use gate::{OnBadRow, Problem};
+pub use ingress_rate::OverRate;
 pub use reader::{EventFormat, EventOptions, EventReader};
 pub use writer::EventWriter;
 

@@ -130,7 +130,7 @@ pub use error::{DataError, RowPlace};
 #[cfg(feature = "files")]
 pub use events::{
     EventColumns, EventFiles, EventFormat, EventOptions, EventReader, EventWriter, OnBadRow,
-    Problem, event_frame, switch_in_path,
+    OverRate, Problem, event_frame, switch_in_path,
 };
 #[cfg(feature = "files")]
 pub use frame::Frame;

@@ -91,8 +91,3 @@ pub use memory::{Memory, PacketState, PortState, QueueState, ReservedState};
 pub use rule::{Rule, RuleConstants, RuleQueue};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};
-
-/// The page's programs compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/oracle.md")]
-struct Documented;

@@ -35,6 +35,7 @@
 //! ```
 
 pub mod collect;
+pub mod counters;
 mod error;
 mod exact_times;
 pub mod export;

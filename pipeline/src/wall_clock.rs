@@ -36,6 +36,37 @@ pub fn utc(time_ns: u64) -> (String, String) {
     (format!("{year}-{month:02}-{day:02}"), time)
 }
 
+/// The time of a text such as `2026-11-24T13:05:07Z`, nanoseconds since 1970; fractions of seconds and a space in place
+/// of the `T` may be there. `None` if it is no such text.
+pub fn ns_of_utc(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
+    let number = |text: &str, digits: usize| {
+        let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<u64>().ok()).flatten()
+    };
+    let fields = |text: &str, between: char, digits: [usize; 3]| {
+        let mut parts = text.split(between).zip(digits).map(|(part, digits)| number(part, digits));
+        let fields = [parts.next()??, parts.next()??, parts.next()??];
+        (text.split(between).count() == 3).then_some(fields)
+    };
+    let [year, month, day] = fields(date, '-', [4, 2, 2])?;
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let [hour, minute, second] = fields(clock, ':', [2, 2, 2])?;
+    let is_fraction = fraction.len() <= 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let is_time = hour < 24 && minute < 60 && second < 60 && is_fraction;
+    if !is_time || !(1..=12).contains(&month) || !(1970..2500).contains(&year) || day == 0 {
+        return None;
+    }
+    // Years begin in March, as in `utc`.
+    let (from_march, march_year) = ((month + 9) % 12, year - u64::from(month <= 2));
+    let days = 365 * march_year + march_year / 4 - march_year / 100 + march_year / 400;
+    let days = days + (153 * from_march + 2) / 5 + day - 1 - 719_468;
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
+    let ns = seconds * 1_000_000_000 + format!("{fraction:0<9}").parse::<u64>().ok()?;
+    // A day that a month does not have.
+    (utc(ns).0 == date).then_some(ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +84,25 @@ mod tests {
             known_utc(1_709_164_800_000_000_001).as_deref(),
             Some("2024-02-29T00:00:00.000000001Z")
         );
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        assert_eq!(ns_of_utc("2001-09-09T01:46:40Z"), Some(FIRST_KNOWN_NS));
+        assert_eq!(ns_of_utc("1970-01-01 00:00:00.5Z"), Some(500_000_000));
+        for ns in [0, FIRST_KNOWN_NS, 1_709_164_799_123_456_789, 1_709_251_200_000_000_000] {
+            let (date, time) = utc(ns);
+            assert_eq!(ns_of_utc(&format!("{date}T{time}Z")), Some(ns));
+        }
+        for wrong in [
+            "",
+            "Z",
+            "2001-02-29T00:00:00Z",
+            "2001-09-09T01:46:40",
+            "2001-9-9T01:46:40Z",
+            "2001-09-09T24:00:00Z",
+        ] {
+            assert_eq!(ns_of_utc(wrong), None, "{wrong}");
+        }
     }
 }

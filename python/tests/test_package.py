@@ -14,6 +14,7 @@ from dropcast._settings import arguments_of, commands, default_of
 # Commands that the package has no function of, and why.
 NO_FUNCTIONS = {
     "completions": "of the shell",
+    "counters": "judges a file of counters; --format json is for programs",
     "man": "of the command",
     "switch": "drafts a file to be edited",
 }

@@ -1,6 +1,7 @@
 //! Results in words and tables, as commands print them.
 
 pub mod comparisons;
+pub mod counters;
 pub mod inspection;
 pub mod model;
 pub mod resources;

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod collect;
+pub(crate) mod counters;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod inspect;

@@ -17,6 +17,14 @@ fn job(room: &Room, script: &str) -> Output {
     command.env("day", "2026-11-24").output().expect("a shell")
 }
 
+/// The user's own script.
+fn push(room: &Room, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    room.write("push", format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(room.path("push"), std::fs::Permissions::from_mode(0o755))
+        .expect("a file");
+}
+
 #[test]
 fn the_documented_job_runs_and_gates() {
     let page = include_str!("../../../docs/daily.md");
@@ -33,15 +41,38 @@ fn the_documented_job_runs_and_gates() {
     assert!(stderr.contains("notes.txt"), "{stderr}");
     let line = String::from_utf8(room.read("daily.log")).expect("text");
     assert!(line.starts_with("arrivals=") && line.contains(" drift=null"), "{line}");
-    // A candidate that always pays goes all the way.
-    let always = script.replace("gain <= 0", "gain < -1000000000000");
-    assert_ne!(always, script);
-    let told = job(&room, &always);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    // A candidate that always pays goes all the way, but for a push that fails.
+    let any = "gain < -1000000000000";
+    let always =
+        script.replace("gain <= 0", any).replace("gain <= $old", any).replace("gain < 0", any);
+    assert_eq!(always.matches(any).count(), 3);
+    let run = |code: i32, script: &str| {
+        let told = job(&room, script);
+        assert_eq!(told.status.code(), Some(code), "{}", String::from_utf8_lossy(&told.stderr));
+    };
+    push(&room, "exit 7");
+    run(7, &always);
+    assert!(!room.path("model.json").exists());
+    push(&room, "ls $1 > pushed");
+    run(0, &always);
     assert!(room.path("model.json").exists() && room.path("tables").is_dir());
-    // The day after, there is a model to watch.
-    let told = job(&room, &always);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert!(String::from_utf8(room.read("pushed")).expect("text").contains(".h"));
+    // The day after, there is a model to watch. Nothing is wrong with it, until the switch tells that it is imprecise.
+    let is_retrained = |precision: &str| {
+        room.write("precision/2026-11-24", precision);
+        let before = room.path("pushed").metadata().expect("pushed").modified().expect("a time");
+        run(0, &always);
+        room.path("pushed").metadata().expect("pushed").modified().expect("a time") > before
+    };
+    assert!(!is_retrained(""));
+    assert!(!is_retrained("0.97\n0.875\n"));
+    assert!(is_retrained("0.97\n0.5\n"));
+    // It is no better than itself.
+    let no_better = script.replace("gain <= 0", any).replace("gain < 0", any);
+    let before = room.read("model.json");
+    room.write("pushed", "nothing");
+    run(0, &no_better);
+    assert_eq!((room.read("pushed"), room.read("model.json")), (b"nothing".to_vec(), before));
     let metrics = String::from_utf8(room.read("metrics/dropcast.prom")).expect("text");
     assert!(metrics.contains("\ndropcast_drift 0\n"), "{metrics}");
 }

@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 55] = [
+const COMMANDS: [&str; 56] = [
     "",
     "run",
     "simulate",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 55] = [
     "sweep",
     "map",
     "switch",
+    "counters",
     "rescale",
     "export",
     "verify",

@@ -6,6 +6,7 @@
 mod bad_input;
 mod carrying_over;
 mod closed_loop;
+mod counters;
 mod daily;
 mod drop_reports;
 mod folders;

@@ -254,3 +254,29 @@ fn any_policy_is_replayed_beside_the_others() {
         assert!(said.stderr.contains(expected), "{said}");
     }
 }
+
+/// The curve's point of the model's own vote threshold transmits what the replay does.
+#[test]
+fn bytes_at_other_vote_thresholds_are_those_of_replays() {
+    let room = Room::with_a_run();
+    let json = room
+        .good("report --data runs/small/trace.parquet --model runs/small/model.json --format json");
+    let report: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let points = report["curve"]["points"].as_array().expect("points");
+    let own = report["model"]["vote_threshold"].as_u64().expect("a threshold");
+    let own = points
+        .iter()
+        .rev()
+        .find(|point| point["vote_threshold"].as_u64() <= Some(own))
+        .expect("a point");
+    let policies = report["replay"]["total"]["policies"].as_array().expect("policies");
+    let sent = |name: &str| {
+        let of = policies.iter().find(|policy| policy["policy"] == name).expect("a policy");
+        of["sent"]["bytes"].as_u64().expect("bytes")
+    };
+    assert_eq!(own["sent_bytes"].as_u64(), Some(sent("credence")));
+    // The highest threshold predicts nothing.
+    let last = points.last().expect("a point");
+    assert_eq!(last["confusion"]["tp"], 0);
+    assert_eq!(last["sent_bytes"].as_u64(), Some(sent("always_accept")));
+}

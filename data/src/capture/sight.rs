@@ -1,6 +1,8 @@
 //! What tells one packet from another, and when it must have been sent: what finds duplicates and clocks that differ.
 
 use crate::random::uniform;
+use std::fmt;
+use std::net::IpAddr;
 
 /// Purpose of the hash.
 const SEED: u64 = 0x7369_6768;
@@ -18,6 +20,43 @@ pub(crate) struct Sight {
     pub(crate) ip_id: u16,
     /// Bytes after the IP header.
     pub(crate) payload_bytes: u16,
+    /// The link on which it came in.
+    pub(crate) ingress: Option<Ingress>,
+}
+
+/// The link on which a packet came into the switch, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ingress {
+    /// The port of a switch behind which its sender is, by the rules for destinations.
+    Port(u16, u16),
+    /// That of a sender at a switch, whichever port it is behind.
+    Source(u16, IpAddr),
+}
+
+impl Ingress {
+    /// The switch.
+    pub(crate) fn switch_id(self) -> u16 {
+        match self {
+            Ingress::Port(switch_id, _) | Ingress::Source(switch_id, _) => switch_id,
+        }
+    }
+
+    /// The port, if it is known.
+    pub(crate) fn port(self) -> Option<u16> {
+        match self {
+            Ingress::Port(_, port) => Some(port),
+            Ingress::Source(..) => None,
+        }
+    }
+}
+
+impl fmt::Display for Ingress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ingress::Port(_, port) => write!(out, "port {port}"),
+            Ingress::Source(_, address) => write!(out, "{address}"),
+        }
+    }
 }
 
 /// Sequence numbers of a TCP packet.
@@ -53,7 +92,7 @@ impl Sight {
         let has_bytes = tcp.is_some_and(|tcp| tcp.sequence.0 != tcp.sequence.1);
         let (ip_id, payload_bytes) = (ip.id, ip.payload_bytes);
         if ip.id == 0 && !has_bytes {
-            return Sight { identity: 0, tcp, ip_id, payload_bytes };
+            return Sight { identity: 0, tcp, ip_id, payload_bytes, ingress: None };
         }
         let word = |at: usize| {
             let mut bytes = [0; 8];
@@ -68,7 +107,8 @@ impl Sight {
             | u64::from(ip.protocol);
         // Ports, sequence numbers, flags and checksum: 20 bytes of TCP, 8 of UDP and a few of its payload.
         let parts = [ip.flows.0, header, word(0), word(8), word(16) >> 32];
-        Sight { identity: uniform(SEED, &parts).max(1), tcp, ip_id, payload_bytes }
+        let identity = uniform(SEED, &parts).max(1);
+        Sight { identity, tcp, ip_id, payload_bytes, ingress: None }
     }
 }
 

@@ -4,14 +4,15 @@ use super::gate::{Gate, ROUNDED_TIME};
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{
-    CaptureStart, CaptureSummary, MirrorClocks, PacketFile, PacketHeaders, RawPacket, RawTime,
-    Sight, Wrapping, WrongStamp, read_headers, unwrapped,
+    CaptureStart, CaptureSummary, Ingress, MirrorClocks, PacketFile, PacketHeaders, RawPacket,
+    RawTime, Sight, Wrapping, WrongStamp, read_headers, unwrapped,
 };
 use crate::capture_map::{CaptureMap, CaptureTimes, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
 use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
@@ -22,6 +23,9 @@ const NOTES: [&str; 5] = [ROUNDED_TIME, "erspan", "mirror-time", "unused-mirror-
 
 /// Packets that wait for earlier ones at most.
 const MOST_WAITING: usize = 1 << 16;
+
+/// Senders whose port is remembered.
+const MOST_SENDERS: usize = 1 << 14;
 
 /// The events of a capture.
 pub(crate) struct CaptureRows {
@@ -41,6 +45,8 @@ pub(crate) struct CaptureRows {
     met: Met,
     /// The interface of each packet of the last batch, and what it says of itself.
     sights: Vec<(u32, Sight)>,
+    /// By sender: the port behind which it is, where rules say the ports.
+    senders: BTreeMap<IpAddr, Option<(u16, u16)>>,
     /// Where times are those of mirrors.
     clocks: Option<MirrorClocks>,
     /// Rows by their time and number, until no earlier ones are expected.
@@ -123,6 +129,7 @@ impl CaptureRows {
             seen,
             met,
             sights: Vec::new(),
+            senders: BTreeMap::new(),
             clocks,
             waiting: BTreeMap::new(),
             latest_ns: 0,
@@ -183,7 +190,9 @@ impl CaptureRows {
     /// Reads a packet.
     #[inline]
     fn read_row(&mut self, gate: &mut Gate) -> Result<Read, DataError> {
-        let CaptureRows { packets, map, rules, port, switch_id, seen, met, clocks, .. } = self;
+        let CaptureRows {
+            packets, map, rules, port, switch_id, seen, met, clocks, senders, ..
+        } = self;
         let packet = match packets.next_packet() {
             Ok(Some(packet)) => packet,
             Ok(None) => return Ok(Read::End),
@@ -213,7 +222,12 @@ impl CaptureRows {
                     has_stamp && clocks.is_none(),
                     false,
                 ];
-                Ok(Read::Row(Row { event, number, interface, sight: headers.sight, notes }))
+                let mut sight = headers.sight;
+                sight.ingress = headers.source_ip.and_then(|source| match port {
+                    Some(_) => Some(Ingress::Source(*switch_id, source)),
+                    None => sender_port(senders, map, source, *switch_id),
+                });
+                Ok(Read::Row(Row { event, number, interface, sight, notes }))
             }
             Err((field, bad)) => {
                 gate.unreadable(Some(RowPlace::Packet(number)), field, &bad)?;
@@ -273,6 +287,24 @@ impl CaptureRows {
     pub(crate) fn hash(&self) -> Option<&str> {
         self.packets.hash()
     }
+}
+
+/// The port behind which a sender is, by the rules.
+fn sender_port(
+    senders: &mut BTreeMap<IpAddr, Option<(u16, u16)>>,
+    map: &CaptureMap,
+    sender: IpAddr,
+    switch_id: u16,
+) -> Option<Ingress> {
+    let known = senders.get(&sender).copied();
+    let found = known.unwrap_or_else(|| {
+        let found = map.port_of_sender(sender, switch_id);
+        if senders.len() < MOST_SENDERS {
+            senders.insert(sender, found);
+        }
+        found
+    });
+    found.map(|(switch_id, port)| Ingress::Port(switch_id, port))
 }
 
 /// What comes before the cut of a file that is cut off may be used.

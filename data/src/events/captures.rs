@@ -2,6 +2,7 @@
 //! their ports.
 
 use super::backlog::Backlog;
+use super::ingress_rate::{IngressRates, OverRate};
 use super::reader::EventReader;
 use super::sightings::Sightings;
 use crate::capture::{Evidence, NoOutputPorts, PortCapture, Sight, draft, why_no_output_ports};
@@ -16,6 +17,8 @@ const MOST_DRAFTED: usize = 1 << 23;
 pub(super) struct MergedCaptures {
     backlog: Backlog,
     sightings: Sightings,
+    rates: IngressRates,
+    specs: SwitchSpecs,
     packets: u64,
     next_look: u64,
 }
@@ -23,7 +26,8 @@ pub(super) struct MergedCaptures {
 impl MergedCaptures {
     pub(super) fn new(specs: &SwitchSpecs) -> Self {
         let (backlog, sightings) = (Backlog::new(specs), Sightings::default());
-        MergedCaptures { backlog, sightings, packets: 0, next_look: FIRST_LOOK }
+        let (rates, specs) = (IngressRates::default(), specs.clone());
+        MergedCaptures { backlog, sightings, rates, specs, packets: 0, next_look: FIRST_LOOK }
     }
 
     /// The next packet, of this file and interface.
@@ -31,6 +35,9 @@ impl MergedCaptures {
         self.backlog.add(event);
         if let Some((interface, sight)) = sight {
             self.sightings.add(event.time_ns, (file, interface), &sight);
+            if let Some(ingress) = sight.ingress {
+                self.rates.add(event, file, ingress, &self.specs);
+            }
         }
         self.packets += 1;
     }
@@ -43,6 +50,16 @@ impl MergedCaptures {
     /// What packets tell of each other.
     pub(super) fn sightings(&self) -> &Sightings {
         &self.sightings
+    }
+
+    /// Packets of links that bring more than their line rate allows.
+    pub(super) fn over_rate(&self) -> u64 {
+        self.rates.packets()
+    }
+
+    /// These links; files have these names.
+    pub(super) fn links_over_rate(&self, files: &[&str]) -> Vec<OverRate> {
+        self.rates.over(&self.specs, files)
     }
 
     /// Whether it is time to [check](Self::check) captures.

@@ -2,6 +2,7 @@
 
 use super::captures::MergedCaptures;
 use super::gate::Problem;
+use super::ingress_rate::OverRate;
 use super::reader::{EventOptions, EventReader};
 use super::rule_use::unmet;
 use crate::batch::BATCH_ROWS;
@@ -250,6 +251,7 @@ impl EventFiles {
             (NO_BACKLOG, self.captures.packets_without_backlog()),
             (DUPLICATES, Some(sightings.copies()).filter(|&copies| copies > 0)),
             (SKEW, sightings.early_acknowledgements().map(|(packets, _)| packets)),
+            (OVER_RATE, Some(self.captures.over_rate()).filter(|&packets| packets > 0)),
         ];
         notes.into_iter().filter_map(|(note, rows)| Some((note.to_owned(), rows?))).collect()
     }
@@ -263,6 +265,13 @@ impl EventFiles {
              the clocks of these captures differ by that at least; shift one (editcap -t), or capture with one clock \
              (docs/pcap.md)"
         ))
+    }
+
+    /// Links that bring more than their line rate allows, those by the most bytes first. Complete once the iterator has
+    /// ended.
+    pub fn links_over_rate(&self) -> Vec<OverRate> {
+        let names: Vec<&str> = self.files.iter().map(|file| file.reader.file()).collect();
+        self.captures.links_over_rate(&names)
     }
 
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
@@ -415,6 +424,8 @@ const NO_BACKLOG: &str = "no-backlog";
 const DUPLICATES: &str = "duplicates";
 /// Acknowledgements that come before their data. Of all captures together.
 const SKEW: &str = "skew";
+/// Packets of links on which more arrives than their line rate allows. Of all captures together.
+const OVER_RATE: &str = "over-rate";
 /// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
 const NO_REAL_DROPS: &str = "no-real-drops";
 /// The same of ECN marks.

@@ -128,6 +128,75 @@ fn copies_are_counted_as_editcap_counts_them() {
     assert_eq!(notes(&scratch, &[data, acks, copies]), expected);
 }
 
+/// Data at line rate that two hosts send by turns to two others, in two captures: what is for each.
+fn one_way(scratch: &Scratch) -> [PathBuf; 2] {
+    let packet = |i: u32, to: u8| {
+        // 986 bytes in the buffer and no acknowledgement take 789 ns.
+        let from = |host: u8| {
+            let at_ns = u64::from(i) * 800 + 500_000 + u64::from(host);
+            (at_ns, tcp((host, to), i as u16 + 1, (i * 932, 1), 932))
+        };
+        [from(0), from(3)]
+    };
+    // A millisecond for one, then one for the other.
+    let of = |to: u8| (0..5_000).filter(move |i| i / 1_250 % 2 == u32::from(to) - 1);
+    [1, 2].map(|to| {
+        let packets: Vec<_> = of(to).flat_map(|i| packet(i, to)).collect();
+        scratch.file(&format!("to-{to}.pcap"), pcap(&packets))
+    })
+}
+
+#[test]
+fn more_than_a_link_brings_is_told_of_one_way_traffic() {
+    let scratch = Scratch::new();
+    let [first, second] = one_way(&scratch);
+    let over = |paths: &[PathBuf], rules: &str| {
+        let switch = SWITCH
+            .lines()
+            .filter(|line| !line.starts_with("capture"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let switch = format!("{switch}\n{rules}");
+        let file = read_switch_file(&scratch.file("one-way.toml", switch)).unwrap();
+        let options =
+            EventOptions { specs: Some(file.specs), maps: file.maps, ..EventOptions::default() };
+        let mut files = EventFiles::open(paths, &options).unwrap();
+        assert!(files.by_ref().all(|batch| batch.is_ok()));
+        let noted = files.provenance().remove(0).notes.get("over-rate").copied();
+        let links = files.links_over_rate();
+        assert_eq!(noted, (!links.is_empty()).then(|| links.iter().map(|link| link.packets).sum()));
+        links
+    };
+    let rules = "capture.port = [{ port = 0, destination_ip = \"10.0.0.0/23\" }, { port = 1 }]";
+    for (rules, link) in [("", "10.0.0.1"), (rules, "port 0")] {
+        assert_eq!(over(&[first.clone(), second.clone()], rules), []);
+        let late = scratch.path("late.pcap");
+        if tool("editcap", &["-F", "nsecpcap", "-t", "0.0002"], &[&first, &late]).is_none() {
+            return;
+        }
+        let links = over(&[late, second.clone()], rules);
+        // No rule tells the port of the other sender.
+        assert_eq!(links.len(), if rules.is_empty() { 2 } else { 1 });
+        assert!(links.iter().any(|over| over.link == link), "{links:?}");
+        // What a link brings in 200 us.
+        let is_bound = |bytes: u64| (200_000..=250_000).contains(&bytes);
+        assert!(links.iter().all(|over| is_bound(over.most_bytes)), "{links:?}");
+    }
+    // A tenth of the packets of a file twice.
+    let bytes = std::fs::read(&first).unwrap();
+    let (head, packets) = bytes.split_at(24);
+    let packets: Vec<&[u8]> = packets.chunks(16 + 986).collect();
+    let twice = packets
+        .iter()
+        .enumerate()
+        .flat_map(|(i, packet)| vec![*packet; 1 + usize::from(i % 9 == 0)]);
+    let twice =
+        scratch.file("twice.pcap", [head.to_vec(), twice.collect::<Vec<_>>().concat()].concat());
+    let links = over(&[twice, second], rules);
+    assert_eq!((links.len(), links[0].link.as_str()), (1, "port 0"));
+    assert!(links[0].most_bytes > 200_000 && links[0].file.ends_with("pcap"), "{links:?}");
+}
+
 /// A packet as a switch mirrors it: in IPv4 and GRE, with ERSPAN's own header.
 pub(crate) fn erspan(kind: u16, head: &[u8], frame: &[u8]) -> Vec<u8> {
     let sequence: &[u8] = if head.is_empty() { &[] } else { &[0, 0, 0, 1] };

@@ -1,9 +1,12 @@
 //! Where events come from.
 
-use dropcast_data::{DataError, EventBatch, EventFiles, EventReader, InputProvenance};
+use crate::wall_clock::known_utc;
+use dropcast_data::{DataError, EventBatch, EventFiles, EventReader, InputProvenance, OverRate};
 
 /// Columns that a remark names, at most.
 const MOST_SHOWN: usize = 16;
+/// Links that bring too much that remarks name, at most.
+const MOST_LINKS_SHOWN: usize = 4;
 
 /// Where events come from.
 pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
@@ -32,6 +35,16 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
 
     /// What was read of each input, once the iterator has ended.
     fn inputs(&self) -> Vec<InputProvenance>;
+}
+
+fn over_rate_words(over: &OverRate) -> String {
+    let OverRate { link, line_rate_bps, packets, most_bytes, at_ns, file } = over;
+    let when = known_utc(*at_ns).unwrap_or_else(|| format!("{at_ns} ns"));
+    format!(
+        "{file}: {packets} packets of {link} come in earlier than {line_rate_bps} bps allow, most at {when}, when {most_bytes} \
+         bytes too many have come: clocks of captures differ, packets are there twice, the rules for ports are wrong, or \
+         its packets come in at several ports (docs/pcap.md)"
+    )
 }
 
 impl Events for EventReader {
@@ -85,7 +98,9 @@ impl Events for EventFiles {
     fn late_remarks(&self) -> Vec<String> {
         let rules = EventFiles::unmet_rules(self);
         let (clocks, drops) = (EventFiles::clock_remark(self), EventFiles::drops_remark(self));
-        rules.into_iter().chain(clocks).chain(drops).collect()
+        let rates = EventFiles::links_over_rate(self);
+        let rates = rates.iter().take(MOST_LINKS_SHOWN).map(over_rate_words);
+        rules.into_iter().chain(clocks).chain(rates).chain(drops).collect()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -36,7 +36,8 @@ pub struct Collected {
 /// Push-outs whose packet is not known are counted under this name.
 const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
 /// Notes that are counted over all inputs; the first has them.
-const OF_ALL_INPUTS: [&str; 4] = [UNMATCHED_PUSH_OUT, "duplicates", "skew", "no-backlog"];
+const OF_ALL_INPUTS: [&str; 5] =
+    [UNMATCHED_PUSH_OUT, "duplicates", "skew", "over-rate", "no-backlog"];
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -383,6 +384,10 @@ pub fn note_words(note: &str, rows: u64) -> String {
         "skew" => format!(
             "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \
              differ (docs/pcap.md)"
+        ),
+        "over-rate" => format!(
+            "{rows} packets come earlier than the line rate of their sender's link allows: clocks of captures differ, \
+             packets are there twice, or the rules for ports are wrong (docs/pcap.md)"
         ),
         PASSED_OVER => "holds no events and was passed over (docs/events.md)".to_owned(),
         "no-backlog" => format!(

@@ -43,6 +43,9 @@ pub struct CurvePoint {
     pub recall: Option<f64>,
     /// [`Confusion::f1`]; null where there are neither drops nor predicted ones.
     pub f1: Option<f64>,
+    /// Bytes that Credence transmits with these predictions; null where that was not replayed.
+    #[serde(default)]
+    pub sent_bytes: Option<u64>,
 }
 
 /// The curve of a forest with these scores.
@@ -90,6 +93,7 @@ fn point(vote_threshold: u32, confusion: Confusion) -> CurvePoint {
         precision: confusion.precision(),
         recall: confusion.recall(),
         f1: confusion.f1(),
+        sent_bytes: None,
     }
 }
 

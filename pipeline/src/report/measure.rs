@@ -1,5 +1,6 @@
 //! A model measured on labelled traces.
 
+use super::sent_at_votes::SentAtVotes;
 use super::verdict::AskedPolicies;
 use super::{ModelSource, Report, ReportBuilder, TraceSource};
 use crate::PipelineError;
@@ -64,7 +65,14 @@ pub fn measure(
     for (trace, shown) in traces.one_by_one().zip(traces.names()) {
         add_trace(&mut builder, model, (&trace, shown), rows, progress)?;
     }
-    let report = builder.finish();
+    let mut report = builder.finish();
+    let mut votes = SentAtVotes::new(&report, &model.forest);
+    for trace in traces.one_by_one() {
+        check(progress)?;
+        let (split, seed, part) = measured_part(model, &trace, rows);
+        votes.add(&trace, (split, seed, part))?;
+    }
+    votes.set(&mut report);
     progress.end("scored and replayed");
     Ok(report)
 }
@@ -78,7 +86,7 @@ fn add_trace(
 ) -> Result<(), PipelineError> {
     let trace = &one.traces()[0];
     trace.check_expert()?;
-    let LabelledTrace { origin, meta, name, .. } = trace;
+    let LabelledTrace { meta, name, .. } = trace;
     if let (Some(ours), Some(models)) = (one.time_constant_ns()?, model.switch.base_rtt_ns)
         && ours != models
     {
@@ -88,21 +96,14 @@ fn add_trace(
         );
         return Err(PipelineError::unfit(name, problem));
     }
-    let unseen = match rows {
-        ReportRows::All => None,
-        ReportRows::Unseen => split_of(model, origin.run),
-    };
-    let (split, seed, part) = match &unseen {
-        Some((split, seed)) => (*split, *seed, Part::Test),
-        None => (&Split::None, 0, Part::Train),
-    };
+    let (split, seed, part) = measured_part(model, one, rows);
     let features = features_to_read(model, meta);
     let one = one.with_features(features.clone());
     builder.begin_trace(TraceSource {
         name: shown.clone(),
         meta: meta.clone(),
         columns: features.names(),
-        held_out: unseen.is_some(),
+        held_out: part == Part::Test,
     })?;
     if split.is_random() {
         builder.omit_replay(format!(
@@ -117,6 +118,19 @@ fn add_trace(
     }
     builder.end_trace(one.traces()[0].provenance());
     Ok(())
+}
+
+/// Which rows of a trace are measured: a part of a split with a seed.
+fn measured_part<'m>(
+    model: &'m Model,
+    trace: &LabelledTraces,
+    rows: ReportRows,
+) -> (&'m Split, u64, Part) {
+    let unseen = match rows {
+        ReportRows::All => None,
+        ReportRows::Unseen => split_of(model, trace.traces()[0].origin.run),
+    };
+    unseen.map_or((&Split::None, 0, Part::Train), |(split, seed)| (split, seed, Part::Test))
 }
 
 /// The features of the model, and those of the trace that every report describes by label.

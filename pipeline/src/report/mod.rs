@@ -18,6 +18,7 @@ pub mod oracle_gain;
 mod replay_section;
 mod row_sample;
 mod score_ranges;
+mod sent_at_votes;
 mod source;
 mod trained_comparison;
 mod value;

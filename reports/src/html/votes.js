@@ -1,10 +1,11 @@
-// The vote slider: what the model would predict at another vote threshold, from the curve in the JSON.
+// The vote slider: what Credence would transmit and the model would predict at another vote threshold, from the curve in the JSON.
 (() => {
   "use strict";
   const place = document.getElementById("votes");
   if (place === null) return;
-  const { curve, model } = JSON.parse(document.getElementById("report").textContent);
-  const { points } = curve;
+  const { curve, gain, model } = JSON.parse(document.getElementById("report").textContent);
+  const replayed = curve.points.filter((point) => point.sent_bytes !== null);
+  const points = replayed.length > 1 ? replayed : curve.points;
   if (points.length < 2) return;
   const own = Math.max(0, points.findLastIndex((point) => point.vote_threshold <= model.vote_threshold));
 
@@ -26,13 +27,22 @@
   list.className = "cards";
   const count = (value) => value.toLocaleString("en-US");
   const ratio = (value) => (value === null ? "undefined" : value.toFixed(4));
+  const signed = (value) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + count(Math.abs(value));
+  // What is transmitted more than by the rival: as much as the model does, and what differs from the model.
+  const more = (rival) => (point) => signed(rival.bytes + point.sent_bytes - points[own].sent_bytes);
+  const best = gain && gain.best_alpha;
+  const sent = replayed.length > 1 && gain ? [
+    ...(best ? [[best.alpha === null ? "bytes sent more than by Complete Sharing" : `bytes sent more than by alpha ${best.alpha}`, more(best)]] : []),
+    ["bytes sent more than without an oracle", more(gain.always_accept)],
+  ] : [];
   const shown = [
+    ...sent,
+    ["F1", (point) => ratio(point.f1)],
     ["drops predicted (TP)", (point) => count(point.confusion.tp)],
     ["drops missed (FN)", (point) => count(point.confusion.fn)],
     ["false positives (FP)", (point) => count(point.confusion.fp)],
     ["precision", (point) => ratio(point.precision)],
     ["recall", (point) => ratio(point.recall)],
-    ["F1", (point) => ratio(point.f1)],
   ].map(([name, of]) => {
     const item = make("li", list);
     const value = make("b", item);

@@ -2,6 +2,9 @@
 
 use crate::chromium::Chromium;
 use crate::{PageFile, page, page_file, tiny};
+use dropcast_forest::Confusion;
+use dropcast_replay::ReplayPolicy;
+use dropcast_reports::numbers::count;
 use dropcast_reports::sweep_page;
 use serde_json::{Value, json};
 
@@ -104,26 +107,29 @@ fn tables_are_sorted_filtered_and_saved() {
 #[test]
 fn the_slider_moves_over_the_curve_of_the_json() {
     let Some(mut browser) = Chromium::start() else { return };
-    let report = tiny::leaf::report();
+    let mut report = tiny::leaf::report();
+    let sent = report.replay.as_ref().unwrap().total.policies.iter();
+    let sent = sent.clone().find(|policy| policy.policy == ReplayPolicy::Credence).unwrap().sent;
+    let own_at = report.model.vote_threshold;
+    let points = &mut report.curve.points;
+    let own = points.iter().rposition(|point| point.vote_threshold <= own_at).unwrap();
+    // Another byte at each threshold.
+    for (at, point) in points.iter_mut().enumerate() {
+        point.sent_bytes = Some(sent.bytes + at as u64 - own as u64);
+    }
     open(&mut browser, &page(&report));
     let read = "const slider = document.querySelector('#votes input'); \
                 const read = () => [...document.querySelectorAll('#votes b')].map((b) => b.textContent);";
-    let own = run(&mut browser, &format!("{read} return read();"));
-    let confusion = report.prediction.confusion;
+    let first = run(&mut browser, &format!("{read} return read();"));
     let ratio =
         |value: Option<f64>| value.map_or("undefined".to_owned(), |value| format!("{value:.4}"));
-    let shown = |confusion: dropcast_forest::Confusion| {
-        [confusion.tp, confusion.fn_, confusion.fp].map(|count| {
-            let text = count.to_string();
-            if text.len() > 3 {
-                format!("{},{}", &text[..text.len() - 3], &text[text.len() - 3..])
-            } else {
-                text
-            }
-        })
+    let signed = |bytes: i64| match bytes {
+        0 => "0".to_owned(),
+        bytes if bytes > 0 => format!("+{}", count(bytes.unsigned_abs())),
+        bytes => format!("\u{2212}{}", count(bytes.unsigned_abs())),
     };
-    assert_eq!(own.as_array().unwrap()[..3], shown(confusion).map(Value::from));
-    assert_eq!(own[5], ratio(report.prediction.f1));
+    let gain = report.gain.unwrap();
+    let best = gain.best_alpha.unwrap();
     for (at, point) in report.curve.points.iter().enumerate() {
         let moved = run(
             &mut browser,
@@ -131,9 +137,20 @@ fn the_slider_moves_over_the_curve_of_the_json() {
                 "{read} slider.value = '{at}'; slider.dispatchEvent(new Event('input')); return read();"
             ),
         );
-        assert_eq!(moved.as_array().unwrap()[..3], shown(point.confusion).map(Value::from));
-        let scores = [point.precision, point.recall, point.f1].map(ratio);
-        assert_eq!(moved.as_array().unwrap()[3..], scores.map(Value::from));
+        let more = at as i64 - own as i64;
+        let Confusion { tp, fp, fn_, .. } = point.confusion;
+        let expected = [
+            signed(best.gain.bytes + more),
+            signed(gain.always_accept.bytes + more),
+            ratio(point.f1),
+            count(tp),
+            count(fn_),
+            count(fp),
+            ratio(point.precision),
+            ratio(point.recall),
+        ];
+        assert_eq!(moved, json!(expected));
+        assert!(at != own || moved == first);
     }
     let back = run(
         &mut browser,
@@ -141,7 +158,7 @@ fn the_slider_moves_over_the_curve_of_the_json() {
             "{read} press(document.getElementById('votes'), 'the model\u{2019}s'); return read();"
         ),
     );
-    assert_eq!(back, own);
+    assert_eq!(back, first);
 }
 
 #[test]

@@ -19,11 +19,12 @@ use std::collections::BTreeMap;
 pub const VERDICT_SCHEMA_VERSION: u32 = 8;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
-pub const CAUTIONS: [&str; 8] = [
+pub const CAUTIONS: [&str; 9] = [
     "no-backlog",
     "cut-off",
     "duplicates",
     "skew",
+    "over-rate",
     "six-digit-time",
     "unmatched-push-out",
     "no-real-drops",

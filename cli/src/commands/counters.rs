@@ -1,0 +1,19 @@
+//! `dropcast counters`.
+
+use crate::args::CountersArgs;
+use crate::failure::Failure;
+use crate::output;
+use dropcast_pipeline::counters::{judge_counters, write_arrivals};
+use dropcast_pipeline::files::check_output;
+use dropcast_reports::words::counters::counters_text;
+
+pub(crate) fn run(args: &CountersArgs) -> Result<(), Failure> {
+    let spec = args.reading.spec()?;
+    let polls = args.reading.read(&args.file, &spec)?;
+    if let Some(path) = &args.arrivals {
+        check_output(path, [&args.file, &args.reading.switch])?;
+        write_arrivals((&args.file, &polls), &spec, args.reading.mtu_bytes, path)?;
+    }
+    let report = judge_counters(&polls, &spec, args.reading.mtu_bytes);
+    output::print(args.format, &report, counters_text)
+}

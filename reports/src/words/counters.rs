@@ -1,0 +1,179 @@
+//! What counters of a switch tell.
+
+use crate::numbers::{count, ratio};
+use dropcast_pipeline::counters::{
+    BytesRange, CounterConclusion, CounterReport, DroppingQueue, PortCounters,
+};
+use std::cmp::Reverse;
+
+/// Queues and ports that the text lists.
+const LISTED: usize = 20;
+
+/// The verdict on counters.
+pub fn counters_text(report: &CounterReport) -> String {
+    let mut text = format!("{}\n{}\n", conclusion(report), scope(report));
+    report.cautions.iter().for_each(|caution| text += &format!("caution: {caution}\n"));
+    if !report.drops.is_empty() {
+        text += &drops(report);
+    }
+    text + &ports(report)
+}
+
+fn scope(report: &CounterReport) -> String {
+    let times =
+        report.from_utc.as_ref().zip(report.to_utc.as_ref()).filter(|(from, to)| from != to);
+    let when = times.map_or_else(String::new, |(from, to)| {
+        format!(", {} to {}", to_second(from), to_second(to))
+    });
+    let pool = report.pool.as_ref().map_or_else(String::new, |pool| format!(" ({pool})"));
+    let intervals = match report.intervals {
+        1 => "1 interval".to_owned(),
+        intervals => format!("{} intervals", count(intervals)),
+    };
+    format!(
+        "{intervals}{when}; {} ports, a pool{pool} of {} bytes; sent {} bytes",
+        report.ports.len(),
+        count(report.buffer_bytes.into()),
+        count(report.sent_bytes)
+    )
+}
+
+/// The pool's peak, as the subject of a sentence.
+fn peaked(report: &CounterReport) -> String {
+    match &report.peak {
+        None => "how full the pool was is not known".to_owned(),
+        Some(peak) => {
+            let bound = if peak.is_upper_bound { "at most " } else { "" };
+            let when =
+                peak.at_utc.as_ref().map_or_else(String::new, |at| format!(" ({})", to_second(at)));
+            format!("the pool peaked at {bound}{}% of its size{when}", ratio(100.0 * peak.share, 1))
+        }
+    }
+}
+
+fn conclusion(report: &CounterReport) -> String {
+    let peaked = peaked(report);
+    let dropped = format!(
+        "Dropped: {} packets, {} bytes ({}% of what arrived), in {} of {} intervals; {peaked}.",
+        count(report.dropped_packets),
+        range(report.dropped_bytes),
+        ratio(dropped_percent(report), 4),
+        count(report.intervals_with_drops),
+        count(report.intervals)
+    );
+    let other = match report.dropped_of_other_cause {
+        0 => String::new(),
+        packets => format!(
+            "\n{} of these packets were dropped while the pool had room and their queue was below its threshold: by \
+             WRED, an ingress limit, another pool, or the switch description is wrong. No alpha changes that.",
+            count(packets)
+        ),
+    };
+    match &report.conclusion {
+        CounterConclusion::NothingDropped => format!(
+            "Nothing was dropped, and {peaked}: there is nothing to gain from another alpha or an oracle."
+        ),
+        CounterConclusion::OtherCause => format!("{dropped}{other}"),
+        CounterConclusion::LargerAlpha { alpha } => {
+            let which = alpha.map_or_else(
+                || "Complete Sharing (no threshold)".to_owned(),
+                |alpha| format!("Alpha {alpha} for all queues"),
+            );
+            format!(
+                "{dropped}{other}\n{which} would have dropped none of them: there is nothing to gain from an oracle."
+            )
+        }
+        CounterConclusion::Undecided => format!(
+            "{dropped}{other}\nOf these bytes, the best policy saves {}. A larger alpha certainly drops nothing in {} \
+             of the {} intervals with drops. In the others counters cannot tell what alphas or an oracle save: capture \
+             these times (docs/pcap.md).",
+            saved(report.saved_by_the_best),
+            count(report.intervals_of_larger_alpha),
+            count(report.intervals_with_drops)
+        ),
+    }
+}
+
+/// Of the bytes that arrived.
+fn dropped_percent(report: &CounterReport) -> f64 {
+    let dropped = report.dropped_bytes.at_most as f64;
+    100.0 * dropped / (report.sent_bytes as f64 + dropped)
+}
+
+fn saved(bytes: BytesRange) -> String {
+    match bytes.at_least {
+        0 => format!("at most {}", count(bytes.at_most)),
+        at_least => format!("between {} and {}", count(at_least), count(bytes.at_most)),
+    }
+}
+
+fn range(bytes: BytesRange) -> String {
+    if bytes.at_least == bytes.at_most {
+        count(bytes.at_least)
+    } else {
+        format!("{} to {}", count(bytes.at_least), count(bytes.at_most))
+    }
+}
+
+fn to_second(utc: &str) -> String {
+    format!("{} UTC", utc.split('.').next().unwrap_or(utc).replace('T', " "))
+}
+
+fn drops(report: &CounterReport) -> String {
+    let mut worst: Vec<&DroppingQueue> = report.drops.iter().collect();
+    worst.sort_by_key(|drop| Reverse(drop.dropped_bytes.at_most));
+    let listed = &worst[..worst.len().min(LISTED)];
+    let mut text = format!(
+        "\n{:23}  {:>12} {:>6} {:>10} {:>16} {:>12} {:>12}  pool\n",
+        "drops until", "port", "queue", "packets", "bytes", "queue peak", "threshold"
+    );
+    for drop in listed {
+        let when = drop.to_utc.as_deref().map(to_second);
+        let when =
+            when.or_else(|| drop.to_ns.as_ref().map(|ns| format!("{ns} ns"))).unwrap_or_default();
+        let least = drop.least_threshold_bytes;
+        let threshold =
+            least.map_or_else(|| "-".to_owned(), |bytes| format!(">= {}", count(bytes)));
+        let other = if drop.is_of_other_cause { "  other cause" } else { "" };
+        text += &format!(
+            "{when:23}  {:>12} {:>6} {:>10} {:>16} {:>12} {threshold:>12}  {}%{other}\n",
+            drop.port,
+            drop.queue,
+            count(drop.dropped_packets),
+            range(drop.dropped_bytes),
+            count(drop.queue_peak_bytes),
+            ratio(100.0 * drop.pool_peak_share, 1),
+        );
+    }
+    let more = (worst.len() - listed.len()) as u64 + report.drops_left_out;
+    if more > 0 {
+        text += &format!("and {} more queues and times\n", count(more));
+    }
+    text
+}
+
+fn ports(report: &CounterReport) -> String {
+    let mut worst: Vec<&PortCounters> = report.ports.iter().collect();
+    worst.sort_by_key(|port| Reverse((port.dropped_bytes.at_most, port.queue_peak_bytes)));
+    let mut text = format!(
+        "\n{:12} {:>20} {:>12} {:>12} {:>20} {:>12}\n",
+        "port", "sent bytes", "of its rate", "dropped", "bytes", "queue peak"
+    );
+    for port in worst.iter().take(LISTED) {
+        let share = port
+            .utilisation
+            .map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share));
+        text += &format!(
+            "{:12} {:>20} {share:>12} {:>12} {:>20} {:>12}\n",
+            port.port,
+            count(port.sent_bytes),
+            count(port.dropped_packets),
+            range(port.dropped_bytes),
+            count(port.queue_peak_bytes)
+        );
+    }
+    match worst.len().saturating_sub(LISTED) {
+        0 => text,
+        more => format!("{text}and {more} more ports\n"),
+    }
+}
