@@ -55,7 +55,7 @@ fn by_the_book(events: &[(u64, Event)]) -> (Vec<f64>, f64) {
     let mut rates = Vec::new();
     for now_us in 0..=events.last().map_or(0, |&(us, _)| us) {
         if notified_us.is_some_and(|at| now_us > at && (now_us - at) % 55 == 0) {
-            alpha = (1.0 - g) * alpha;
+            alpha *= 1.0 - g;
             t += 1;
             (r_t, r_c) = raised((r_t, r_c), t, bc);
         }

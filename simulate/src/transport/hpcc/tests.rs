@@ -51,11 +51,11 @@ fn by_the_book(reports: &[Report]) -> Vec<f64> {
             |l: &Vec<Hop>| l.iter().map(|l| l.link).eq(ack.hops.iter().map(|now| now.link));
         if let Some(l) = l.filter(|l| is_same(l)) {
             let (mut u, mut tau) = (0.0, 0.0);
-            for i in 0..ack.hops.len() {
-                let b = ack.hops[i].rate_bps as f64 / 8.0;
-                let ts = ack.hops[i].time_ns as f64 / 1e9 - l[i].time_ns as f64 / 1e9;
-                let tx_rate = (ack.hops[i].sent_bytes as f64 - l[i].sent_bytes as f64) / ts;
-                let qlen = f64::min(ack.hops[i].queue_bytes.into(), l[i].queue_bytes.into());
+            for (now, l) in ack.hops.iter().zip(l) {
+                let b = now.rate_bps as f64 / 8.0;
+                let ts = now.time_ns as f64 / 1e9 - l.time_ns as f64 / 1e9;
+                let tx_rate = (now.sent_bytes as f64 - l.sent_bytes as f64) / ts;
+                let qlen = f64::min(now.queue_bytes.into(), l.queue_bytes.into());
                 let u_i = qlen / (b * t) + tx_rate / b;
                 if u_i > u {
                     u = u_i;
