@@ -26,7 +26,7 @@ pub(crate) struct CountersArgs {
     #[command(flatten)]
     pub(crate) reading: CounterReading,
     /// Also write what arrived between polls as packet events, evenly over that time, for collect and report: of telemetry
-    /// of a millisecond or less (docs/counters.md).
+    /// every 10 to 100 us (docs/counters.md).
     #[arg(long, value_name = "EVENTS.parquet", value_parser = output_path())]
     pub(crate) arrivals: Option<PathBuf>,
     /// Format of the verdict.

@@ -32,7 +32,7 @@
   const more = (rival) => (point) => signed(rival.bytes + point.sent_bytes - points[own].sent_bytes);
   const best = gain && gain.best_alpha;
   const sent = replayed.length > 1 && gain ? [
-    ...(best ? [[best.alpha === null ? "bytes sent more than by Complete Sharing" : `bytes sent more than by alpha ${best.alpha}`, more(best)]] : []),
+    ...(best ? [[`bytes sent more than by ${best.alpha === null ? "Complete Sharing" : `alpha ${best.alpha}`}`, more(best)]] : []),
     ["bytes sent more than without an oracle", more(gain.always_accept)],
   ] : [];
   const shown = [
