@@ -10,7 +10,7 @@ const COLUMNS: &str = "x y low high";
 
 impl LineFigure {
     /// The figure as a `tikzpicture` of pgfplots (1.16 or later) with its library fillbetween, without title and notes: its user's document
-    /// has captions. Values are in the units of the axes.
+    /// has captions. Every series is a line; values are in the units of the axes.
     pub fn to_pgfplots(&self) -> String {
         let series = self.looks();
         let mut out = "% Needs \\usepackage{pgfplots} \\usepgfplotslibrary{fillbetween} \\pgfplotsset{compat=1.16}\n\
