@@ -1,6 +1,7 @@
 //! The page of versions says what the constants say.
 
 use dropcast_pipeline::collect::folder::MANIFEST_VERSION;
+use dropcast_pipeline::counters::COUNTERS_SCHEMA_VERSION;
 use dropcast_pipeline::report::REPORT_SCHEMA_VERSION;
 use dropcast_pipeline::report::verdict::VERDICT_SCHEMA_VERSION;
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ fn the_table_of_versions_is_true() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         found.insert(cells[1].to_owned(), cells[2].parse::<u64>().unwrap());
     }
-    let known: [(&str, u64); 8] = [
+    let known: [(&str, u64); 9] = [
         ("labelled trace", dropcast_data::TRACE_SCHEMA_VERSION.into()),
         ("folder of traces, `manifest.json`", MANIFEST_VERSION.into()),
         ("model, `model.json`", dropcast_forest::FORMAT_VERSION),
@@ -23,6 +24,7 @@ fn the_table_of_versions_is_true() {
         ("JSON table, `.table.json`", dropcast_export::JSON_TABLE_VERSION.into()),
         ("report", REPORT_SCHEMA_VERSION.into()),
         ("verdict, a report without a model", VERDICT_SCHEMA_VERSION.into()),
+        ("counters", COUNTERS_SCHEMA_VERSION.into()),
         ("sweep, `sweep.json` and `rows.parquet`", dropcast_train::SWEEP_FORMAT_VERSION.into()),
     ];
     let known = known.map(|(name, version)| (name.to_owned(), version));
@@ -48,9 +50,11 @@ fn stated_versions(page: &str) -> Vec<u64> {
 #[test]
 fn every_page_states_the_version_of_its_format() {
     let (report, verdict) = (REPORT_SCHEMA_VERSION.into(), VERDICT_SCHEMA_VERSION.into());
+    let counters = COUNTERS_SCHEMA_VERSION.into();
     let table = dropcast_export::JSON_TABLE_VERSION.into();
     let expected = BTreeMap::from([
         ("report.md", vec![report, report, verdict]),
+        ("counters.md", vec![counters, counters]),
         ("dct.md", vec![dropcast_oracle::VERSION.into()]),
         ("json-table.md", vec![table, table]),
         ("model.md", vec![dropcast_forest::FORMAT_VERSION]),

@@ -7,6 +7,9 @@ use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
 use serde::Serialize;
 
+/// The version of [`CounterReport`] as JSON.
+pub const COUNTERS_SCHEMA_VERSION: u32 = 1;
+
 /// The fullest that the pool was.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CounterPeak {
@@ -166,7 +169,7 @@ pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> Count
     let (drops, drops_left_out) = dropping(&intervals, polls, spec);
     let time = |poll: Option<&super::Poll>| known_utc(poll?.time_ns?);
     CounterReport {
-        schema_version: 1,
+        schema_version: COUNTERS_SCHEMA_VERSION,
         buffer_bytes: spec.buffer_bytes,
         pool: polls.pool.clone(),
         from_utc: time(polls.polls.first()),

@@ -14,5 +14,6 @@ pub use bytes_range::BytesRange;
 pub use polls::{Poll, Polls, QueueId, Reading};
 pub use reading::CounterReading;
 pub use report::{
-    CounterConclusion, CounterPeak, CounterReport, DroppingQueue, PortCounters, judge_counters,
+    COUNTERS_SCHEMA_VERSION, CounterConclusion, CounterPeak, CounterReport, DroppingQueue,
+    PortCounters, judge_counters,
 };
