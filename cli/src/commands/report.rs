@@ -46,6 +46,7 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
         match judged {
             Judged::Fails => {}
             Judged::Unknown(why) => progress.note(&why),
+            Judged::Holds(sentence) if held.contains(&sentence) => {}
             Judged::Holds(sentence) => held.push(sentence),
         }
     }

@@ -85,7 +85,7 @@ fn conditions_are_gates_that_say_what_holds() {
     for (more, code) in [
         ("--fail-if drops>0", 1),
         ("--fail-if drops<1", 0),
-        ("--fail-if drops>0 --fail-if drops<1 --fail-if arrivals>=1", 1),
+        ("--fail-if drops>0 --fail-if drops<1 --fail-if arrivals>=1 --fail-if drops>0", 1),
         // Not known: told, and not held.
         ("--fail-if drift>1 --fail-if real_drops>0", 0),
         ("--model runs/small/model.json --fail-if drift>1", 0),

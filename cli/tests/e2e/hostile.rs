@@ -71,6 +71,7 @@ fn no_output_replaces_what_it_is_made_of() {
     let events = room.read("runs/small/events.parquet");
     room.write("runs/z/report.json", &events);
     room.write("runs/y/tables/events.parquet", &events);
+    room.write("runs/mapped/map.json", "{}");
     let before = room.files();
     for (typed, output) in [
         ("export m.h --target c -o .", "m.h"),
@@ -84,6 +85,8 @@ fn no_output_replaces_what_it_is_made_of() {
     }
     let said = refuse(&room, "run --events runs/y/tables/events.parquet --name y --replace");
     assert!(said.contains("runs/y/tables: holds the input "), "{said}");
+    let said = refuse(&room, "run --name mapped --replace");
+    assert!(said.contains("runs/mapped: holds the results of another command"), "{said}");
     assert!(room.files() == before);
 }
 

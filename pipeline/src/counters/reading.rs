@@ -62,6 +62,9 @@ impl CounterReading {
         };
         let first = text.lines().map(str::trim).find(|line| !line.is_empty());
         let polls = match first {
+            Some(header) if header.contains(',') && self.pool.is_some() => {
+                Err("is a table, of one pool: name a pool of SONiC's screens only".to_owned())
+            }
             Some(header) if header.contains(',') => read_csv(&text, spec),
             _ => read_screens(&text, spec, self.pool.as_deref()),
         };

@@ -189,6 +189,11 @@ fn placed(shown: Vec<Shown>, spec: &SwitchSpec, pool: Option<&str>) -> Result<Po
 fn chosen<'a>(names: &BTreeSet<&'a str>, asked: Option<&str>) -> Result<Option<&'a str>, String> {
     let listed = || names.iter().copied().collect::<Vec<_>>().join(", ");
     if let Some(asked) = asked {
+        if names.is_empty() {
+            return Err(format!(
+                "has no screens of pools, so no pool {asked:?}: save show buffer_pool watermark too, or name none"
+            ));
+        }
         let found = names.iter().copied().find(|name| *name == asked);
         return found.map(Some).ok_or_else(|| format!("has no pool {asked:?}, but {}", listed()));
     }

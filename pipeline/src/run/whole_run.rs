@@ -236,10 +236,18 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
     export.targets.iter().map(parse).collect()
 }
 
-/// Refuses a folder that holds another run, or whose files cannot be replaced.
+/// Refuses a folder that holds another run or the results of another command, or whose files cannot be replaced.
 fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<(), PipelineError> {
     check_replaced(folder, FILES)?;
     let earlier = std::fs::read_to_string(folder.join("config.toml")).ok();
+    if earlier.is_none()
+        && ["map.json", "summary.json", "sweep.json"]
+            .iter()
+            .any(|result| folder.join(result).exists())
+    {
+        let problem = "holds the results of another command; choose another name";
+        return Err(PipelineError::unfit(folder.display(), problem));
+    }
     let differs = earlier.is_some_and(|earlier| config_text(settings).ok() != Some(earlier));
     if differs && !replace {
         let problem =

@@ -43,10 +43,10 @@ fn peaked(report: &CounterReport) -> String {
     match &report.peak {
         None => "how full the pool was is not known".to_owned(),
         Some(peak) => {
-            let bound = if peak.is_upper_bound { "at most " } else { "" };
+            let bound = if peak.is_upper_bound { " or less" } else { "" };
             let when =
                 peak.at_utc.as_ref().map_or_else(String::new, |at| format!(" ({})", to_second(at)));
-            format!("the pool peaked at {bound}{}% of its size{when}", ratio(100.0 * peak.share, 1))
+            format!("the pool peaked at {}% of its size{bound}{when}", ratio(100.0 * peak.share, 1))
         }
     }
 }
@@ -124,8 +124,8 @@ fn drops(report: &CounterReport) -> String {
     worst.sort_by_key(|drop| Reverse(drop.dropped_bytes.at_most));
     let listed = &worst[..worst.len().min(LISTED)];
     let mut text = format!(
-        "\n{:23}  {:>12} {:>6} {:>10} {:>16} {:>12} {:>12}  pool\n",
-        "drops until", "port", "queue", "packets", "bytes", "queue peak", "threshold"
+        "\n{:23}  {:>12} {:>6} {:>10} {:>16} {:>13} {:>12}  pool at most\n",
+        "drops until", "port", "queue", "packets", "bytes", "queue at most", "threshold"
     );
     for drop in listed {
         let when = drop.to_utc.as_deref().map(to_second);
@@ -136,7 +136,7 @@ fn drops(report: &CounterReport) -> String {
             least.map_or_else(|| "-".to_owned(), |bytes| format!(">= {}", count(bytes)));
         let other = if drop.is_of_other_cause { "  other cause" } else { "" };
         text += &format!(
-            "{when:23}  {:>12} {:>6} {:>10} {:>16} {:>12} {threshold:>12}  {}%{other}\n",
+            "{when:23}  {:>12} {:>6} {:>10} {:>16} {:>13} {threshold:>12}  {}%{other}\n",
             drop.port,
             drop.queue,
             count(drop.dropped_packets),
@@ -156,15 +156,15 @@ fn ports(report: &CounterReport) -> String {
     let mut worst: Vec<&PortCounters> = report.ports.iter().collect();
     worst.sort_by_key(|port| Reverse((port.dropped_bytes.at_most, port.queue_peak_bytes)));
     let mut text = format!(
-        "\n{:12} {:>20} {:>12} {:>12} {:>20} {:>12}\n",
-        "port", "sent bytes", "of its rate", "dropped", "bytes", "queue peak"
+        "\n{:12} {:>20} {:>12} {:>12} {:>20} {:>13}\n",
+        "port", "sent bytes", "of its rate", "dropped", "bytes", "queue at most"
     );
     for port in worst.iter().take(LISTED) {
         let share = port
             .utilisation
             .map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share));
         text += &format!(
-            "{:12} {:>20} {share:>12} {:>12} {:>20} {:>12}\n",
+            "{:12} {:>20} {share:>12} {:>12} {:>20} {:>13}\n",
             port.port,
             count(port.sent_bytes),
             count(port.dropped_packets),
