@@ -5,7 +5,7 @@ mod in_verilog;
 use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::GCC;
 use dropcast_data::SwitchSpec;
-use dropcast_export::{PolicyCode, PolicyCodeError};
+use dropcast_export::{PolicyCode, PolicyCodeError, PolicyPackets};
 use dropcast_switch::PolicySpec;
 
 fn code(text: &str) -> PolicyCode {
@@ -109,13 +109,21 @@ fn what_the_code_cannot_do_is_refused() {
     assert!(slots.contains("power of two"), "{slots}");
 }
 
+/// The exported packets of two switches, first those that most changes need.
+fn more_and_more(code: &PolicyCode) -> impl Iterator<Item = (SwitchSpec, PolicyPackets)> {
+    [switch(2, 400_000), switch(2, 64_000)].into_iter().flat_map(|spec| {
+        let PolicyPackets { events } = code.golden(&spec).expect("a switch that it knows");
+        let parts = [events[..events.len() / 5].to_vec(), events];
+        parts.map(|events| (spec.clone(), PolicyPackets { events }))
+    })
+}
+
 /// What is wrong in one place of the header is wrong about some packet of the exported ones.
 #[test]
 fn the_exported_packets_tell_a_header_with_one_change() {
     let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
     let mut left = CHANGES.to_vec();
-    for spec in [switch(2, 400_000), switch(2, 64_000)] {
-        let packets = code.golden(&spec).expect("a switch that it knows");
+    for (spec, packets) in more_and_more(&code) {
         let files = code.files(&spec).expect("known");
         left = unseen(&code, &files, &packets, &left);
     }
@@ -127,8 +135,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 fn the_exported_packets_tell_a_module_with_one_change() {
     let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
     let mut left = in_verilog::CHANGES.to_vec();
-    for spec in [switch(2, 400_000), switch(2, 64_000)] {
-        let packets = code.golden(&spec).expect("a switch that it knows");
+    for (spec, packets) in more_and_more(&code) {
         let files = code.files(&spec).expect("known");
         left = in_verilog::unseen(&files, &packets, &left);
     }
