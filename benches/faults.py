@@ -88,6 +88,10 @@ CONFIG_DB = """{{
 # A capture of one port, and a report of a packet that the switch dropped.
 CAPTURE = pathlib.Path(__file__).parent.parent / "fuzz/corpus/capture/ethernet.pcap"
 ONE_PORT = "ports = 1\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 100_000\nbase_rtt_ns = 8_000\n"
+COUNTERS = """time_ns,port,queue,sent_bytes,dropped_packets
+0,0,0,0,0
+1000000,0,0,{bytes},0
+"""
 DROPS = "time_ns,source_ip,destination_ip,protocol,reason\n{time_ns},10.0.0.1,10.0.0.2,17,buffer\n"
 
 # Forests of another tool.
@@ -122,6 +126,8 @@ JOBS = [
     Job("early", "export --policy spare-tails:window_ns={slots} --switch switch.toml -o out"),
     Job("drops", f"collect --events {CAPTURE} --drops drops-{{v}}.csv --switch one-port.toml -o out/trace.parquet",
         makes_folder=False),
+    Job("counters", "counters counters-{v}.csv --switch one-port.toml --arrivals out/events.parquet", makes_folder=False),
+    Job("vectors", "export {v}/model.json --target vectors --switch switch.toml -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
     Job("switch", "switch config-{v}.json --base-rtt-ns 32000 -o out/switch.toml", makes_folder=False),
@@ -169,6 +175,7 @@ class Room:
             (folder / f"config-{version}.json").write_text(CONFIG_DB.format(size=seed * 1_000_000))
             (folder / "one-port.toml").write_text(ONE_PORT)
             (folder / f"drops-{version}.csv").write_text(DROPS.format(time_ns=seed))
+            (folder / f"counters-{version}.csv").write_text(COUNTERS.format(bytes=seed * 100_000))
             self.good(f"run --config run-{version}.toml --name made-{version} --runs .")
             for kept, name in (("events.parquet", f"events-{version}.parquet"),
                                ("trace.parquet", f"trace-{version}.parquet"),

@@ -44,8 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let told = [10_000, 100_000, 1_000_000].map(|every_ns| {
         let polls = polled(&spec, &packets, every_ns);
-        let fluid: Vec<Arrival> = arrivals(&polls, MTU_BYTES)
+        let intervals: Result<Vec<_>, String> =
+            arrivals(&polls, MTU_BYTES).and_then(|intervals| intervals.collect());
+        let fluid: Vec<Arrival> = intervals
             .map_err(std::io::Error::other)?
+            .into_iter()
             .flatten()
             .map(|event| {
                 (event.time_ns, spec.queue_index(event.port, event.queue), event.size_bytes)

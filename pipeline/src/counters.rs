@@ -9,7 +9,7 @@ mod reading;
 mod report;
 mod screens;
 
-pub use arrivals::{Arrived, arrivals, write_arrivals};
+pub use arrivals::{arrivals, write_arrivals};
 pub use bytes_range::BytesRange;
 pub use polls::{Poll, Polls, QueueId, Reading};
 pub use reading::CounterReading;

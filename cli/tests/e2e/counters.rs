@@ -115,6 +115,24 @@ fn what_is_wrong_with_counters_is_told() {
     insta::assert_snapshot!(transcript);
 }
 
+/// Whatever a file claims, sums do not overflow, and memory is not taken for it.
+#[test]
+fn huge_counters_are_no_defect() {
+    let most = u64::MAX;
+    let table = TABLE
+        .replace("DROPS", &format!("{most},{most}"))
+        .replace("60000001000", &most.to_string())
+        .replace("90000005000", &most.to_string())
+        .replace("2000000,2480000", &format!("{most},{most}"));
+    let room = room(&table);
+    let told = room.good("counters counters --switch leaf.toml");
+    assert!(told.contains("caution: The pool's watermark is"), "{told}");
+    let said = room.dropcast("counters counters --switch leaf.toml --arrivals events.parquet");
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.stderr.contains("more than 4194304 packets between two polls"), "{said}");
+    assert!(!room.path("events.parquet").exists());
+}
+
 /// Telemetry of 100 us becomes events that are labelled and replayed.
 #[test]
 fn telemetry_becomes_arrivals() {

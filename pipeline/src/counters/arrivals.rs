@@ -1,5 +1,6 @@
 //! Packets that may have arrived between polls: as many bytes as counters tell, evenly over the time. A fluid, in packets.
 
+use super::bytes_range::total;
 use super::polls::{Polls, Reading};
 use crate::PipelineError;
 use dropcast_data::{Event, EventBatch, EventKind, EventWriter, SwitchSpec, SwitchSpecs};
@@ -7,22 +8,18 @@ use std::path::Path;
 
 /// Events of a batch.
 const BATCH: usize = 1 << 16;
-
-/// What arrived, as it was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrived {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
+/// Most packets between two polls: they are sorted in memory.
+const MOST_PACKETS: u64 = 1 << 22;
 
 /// The arrivals of each time between polls, in order: what was sent and dropped, and what the queue grew by, if the polls
 /// tell its length. Packets are as large as those sent in that time, or take `mtu_bytes` where these were not counted.
 ///
 /// # Errors
-/// If there are no two polls, or no times; in words.
-pub fn arrivals(polls: &Polls, mtu_bytes: u32) -> Result<impl Iterator<Item = Vec<Event>>, String> {
+/// If there are no two polls, no times, or more packets between two polls than are kept in memory; in words.
+pub fn arrivals(
+    polls: &Polls,
+    mtu_bytes: u32,
+) -> Result<impl Iterator<Item = Result<Vec<Event>, String>>, String> {
     let times: Option<Vec<u64>> = polls.polls.iter().map(|poll| poll.time_ns).collect();
     let Some(times) = times.filter(|times| times.len() > 1) else {
         return Err("has no two polls with times, so nothing arrives between them".to_owned());
@@ -31,7 +28,7 @@ pub fn arrivals(polls: &Polls, mtu_bytes: u32) -> Result<impl Iterator<Item = Ve
     let mtu_bytes = mtu_bytes.max(1);
     Ok(polls.polls.iter().zip(times).enumerate().map(move |(number, (poll, now_ns))| {
         let from_ns = number.checked_sub(1).and_then(|before| polls.polls[before].time_ns);
-        let mut events = Vec::new();
+        let (mut events, mut all) = (Vec::new(), 0_u64);
         for (place, told) in queues.iter_mut().enumerate() {
             let now = poll.counters.get(place).copied().flatten();
             let length = poll.queue_bytes.get(place).copied().flatten();
@@ -42,6 +39,12 @@ pub fn arrivals(polls: &Polls, mtu_bytes: u32) -> Result<impl Iterator<Item = Ve
             let packets = bytes
                 .div_ceil(u64::from(packet_bytes.unwrap_or(mtu_bytes)))
                 .max(u64::from(bytes > 0));
+            all = all.saturating_add(packets);
+            if all > MOST_PACKETS {
+                return Err(format!(
+                    "has more than {MOST_PACKETS} packets between two polls; arrivals are made of telemetry every 10 to 100 us"
+                ));
+            }
             let long_ns = u128::from(now_ns - from_ns);
             events.extend((0..packets).map(|packet| Event {
                 time_ns: from_ns
@@ -56,7 +59,7 @@ pub fn arrivals(polls: &Polls, mtu_bytes: u32) -> Result<impl Iterator<Item = Ve
             }));
         }
         events.sort_by_key(|event| event.time_ns);
-        events
+        Ok(events)
     }))
 }
 
@@ -90,11 +93,12 @@ impl Told {
             .zip(before.dropped_bytes)
             .and_then(|(now, before)| now.checked_sub(before));
         let packets = now.dropped_packets.checked_sub(before.dropped_packets)?;
-        let dropped = bytes.unwrap_or(packets * u64::from(self.packet_bytes.unwrap_or(0)));
+        let packet_bytes = u64::from(self.packet_bytes.unwrap_or(0));
+        let dropped = bytes.unwrap_or(packets.saturating_mul(packet_bytes));
         let (grown, shrunk) = from
             .zip(length)
             .map_or((0, 0), |(from, to)| (to.saturating_sub(from), from.saturating_sub(to)));
-        let (arrived, left) = (sent + dropped + grown, shrunk + self.owed);
+        let (arrived, left) = (total([sent, dropped, grown]), shrunk.saturating_add(self.owed));
         self.owed = left.saturating_sub(arrived);
         Some((arrived.saturating_sub(left), self.packet_bytes))
     }
@@ -109,16 +113,13 @@ pub fn write_arrivals(
     spec: &SwitchSpec,
     mtu_bytes: u32,
     path: &Path,
-) -> Result<Arrived, PipelineError> {
+) -> Result<(), PipelineError> {
     let unfit = |problem: String| PipelineError::unfit(file.display(), problem);
     let intervals = arrivals(polls, mtu_bytes).map_err(unfit)?;
     let mut writer = EventWriter::create(path, &SwitchSpecs::Same(spec.clone()))?;
-    let mut arrived = Arrived::default();
     let mut waiting = Vec::new();
     for events in intervals {
-        arrived.packets += events.len() as u64;
-        arrived.bytes += events.iter().map(|event| u64::from(event.size_bytes)).sum::<u64>();
-        waiting.extend(events);
+        waiting.extend(events.map_err(unfit)?);
         while waiting.len() >= BATCH {
             let rest = waiting.split_off(BATCH);
             writer.write(&EventBatch::new(std::mem::replace(&mut waiting, rest)))?;
@@ -127,6 +128,5 @@ pub fn write_arrivals(
     if !waiting.is_empty() {
         writer.write(&EventBatch::new(waiting))?;
     }
-    writer.finish()?;
-    Ok(arrived)
+    Ok(writer.finish()?)
 }

@@ -3,7 +3,7 @@
 //! A queue's port always sends while a packet waits there. So a switch that accepts `x` bytes more than the real one holds at
 //! most `x` bytes more at any time, until its ports have had time to send them.
 
-use super::bytes_range::BytesRange;
+use super::bytes_range::{BytesRange, total};
 use super::polls::{Polls, Reading};
 use dropcast_data::SwitchSpec;
 
@@ -111,11 +111,13 @@ fn told(
     let mut sent_bytes = vec![0_u64; ports];
     let mut overhead = vec![BytesRange { at_least: 0, at_most: 0 }; ports];
     for (queue, reading) in polls.queues.iter().zip(grown) {
-        sent_bytes[queue.port] += reading.sent_bytes;
+        sent_bytes[queue.port] = sent_bytes[queue.port].saturating_add(reading.sent_bytes);
         let of = |packets: u64| packets.saturating_mul(u64::from(spec.wire_overhead_bytes));
         let most = reading.sent_bytes.div_ceil(LEAST_PACKET_BYTES);
-        overhead[queue.port].at_least += of(reading.sent_packets.unwrap_or(0));
-        overhead[queue.port].at_most += of(reading.sent_packets.unwrap_or(most));
+        overhead[queue.port].add(BytesRange {
+            at_least: of(reading.sent_packets.unwrap_or(0)),
+            at_most: of(reading.sent_packets.unwrap_or(most)),
+        });
     }
     let long_ns = from_ns.zip(to_ns).map(|(from, to)| to - from);
     let idle = |port: usize| {
@@ -170,7 +172,8 @@ fn watermarks(interval: &mut Interval, polls: &Polls, number: usize, spec: &Swit
     let pool = now.iter().map(|poll| poll.pool_watermark_bytes).max().flatten();
     let shared: Vec<usize> =
         (0..polls.queues.len()).filter(|&queue| is_shared(polls, spec, queue)).collect();
-    let sum: Option<u64> = shared.iter().map(|&queue| of_queue(queue)).sum();
+    let sum: Option<Vec<u64>> = shared.iter().map(|&queue| of_queue(queue)).collect();
+    let sum = sum.map(total);
     interval.pool_peak_bytes = pool.or(sum).unwrap_or(buffer).min(buffer);
     let pool_peak = interval.pool_peak_bytes;
     interval.queue_peak_bytes = (0..polls.queues.len())
@@ -214,7 +217,7 @@ pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec
             (0..spec.ports()).filter(|&port| more[port] > 0 || dropped[port].at_most > 0).collect();
         let margin = mtu.saturating_mul(ports_with_more.len() as u64);
         let extra = |port: usize| more[port].saturating_add(dropped[port].at_most);
-        let all = ports_with_more.iter().fold(margin, |sum, &port| sum.saturating_add(extra(port)));
+        let all = margin.saturating_add(total(ports_with_more.iter().map(|&port| extra(port))));
         let occupied = interval.pool_peak_bytes.saturating_add(all);
         interval.nothing_dropped_at = (occupied <= buffer).then(|| {
             // The switch's own alphas dropped nothing.
@@ -225,7 +228,7 @@ pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec
             let length = |&queue: &usize| {
                 let port = polls.queues[queue].port;
                 let packet = if extra(port) > 0 { mtu } else { 0 };
-                (interval.queue_peak_bytes[queue] + extra(port) + packet) as f64
+                total([interval.queue_peak_bytes[queue], extra(port), packet]) as f64
             };
             let longest = queues.iter().map(length).fold(0.0, f64::max);
             (-7..=6).map(|power| 2_f64.powi(power)).find(|alpha| longest < alpha * free)
@@ -234,7 +237,7 @@ pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec
             buffer.saturating_sub(peak.saturating_add(margin).saturating_add(saved_before))
         };
         let next = peaks.get(number + 1).map_or(u64::MAX, |&peak| room(peak));
-        let at_least = dropped.iter().fold(0_u64, |sum, bytes| sum.saturating_add(bytes.at_least));
+        let at_least = total(dropped.iter().map(|bytes| bytes.at_least));
         interval.saved_at_least = at_least.min(room(interval.pool_peak_bytes)).min(next);
         let idle = ports_with_more.iter().map(|&port| interval.idle_bytes[port].at_least).min();
         saved_before =

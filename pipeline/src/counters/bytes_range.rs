@@ -2,6 +2,11 @@
 
 use serde::Serialize;
 
+/// The sum; `u64::MAX` if it is larger, since a file may claim anything.
+pub(super) fn total(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, u64::saturating_add)
+}
+
 /// Bytes, of which bounds are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BytesRange {

@@ -1,7 +1,7 @@
 //! The verdict on counters: what another alpha or an oracle could have saved of what was dropped.
 
 use super::bounds::{Interval, alpha_of, bound, intervals, is_shared};
-use super::bytes_range::BytesRange;
+use super::bytes_range::{BytesRange, total};
 use super::polls::Polls;
 use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
@@ -140,17 +140,19 @@ pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> Count
     bound(&mut intervals, polls, spec, mtu_bytes);
     let shared = |queue: &usize| is_shared(polls, spec, *queue);
     let queues: Vec<usize> = (0..polls.queues.len()).filter(shared).collect();
-    let dropped_packets: u64 = intervals
-        .iter()
-        .flat_map(|interval| queues.iter().map(|&queue| interval.dropped_packets[queue]))
-        .sum();
+    let dropped_packets = total(
+        intervals
+            .iter()
+            .flat_map(|interval| queues.iter().map(|&queue| interval.dropped_packets[queue])),
+    );
     let mut dropped_bytes = BytesRange { at_least: 0, at_most: 0 };
-    let mut dropped_of_other_cause = 0;
+    let mut dropped_of_other_cause = 0_u64;
     let (mut with_drops, mut of_larger_alpha) = (0, 0);
     for interval in &intervals {
         queues.iter().for_each(|&queue| dropped_bytes.add(interval.dropped_bytes[queue]));
         let others = queues.iter().filter(|&&queue| interval.is_of_other_cause[queue]);
-        dropped_of_other_cause += others.map(|&queue| interval.dropped_packets[queue]).sum::<u64>();
+        let of_others = total(others.map(|&queue| interval.dropped_packets[queue]));
+        dropped_of_other_cause = dropped_of_other_cause.saturating_add(of_others);
         if queues.iter().any(|&queue| interval.dropped_packets[queue] > 0) {
             with_drops += 1;
             of_larger_alpha += u64::from(interval.nothing_dropped_at.is_some());
@@ -165,7 +167,7 @@ pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> Count
         larger_alpha(&intervals, polls, spec)
     };
     let is_certain = matches!(conclusion, CounterConclusion::LargerAlpha { .. });
-    let saved: u64 = intervals.iter().map(|interval| interval.saved_at_least).sum();
+    let saved = total(intervals.iter().map(|interval| interval.saved_at_least));
     let (drops, drops_left_out) = dropping(&intervals, polls, spec);
     let time = |poll: Option<&super::Poll>| known_utc(poll?.time_ns?);
     CounterReport {
@@ -178,7 +180,7 @@ pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> Count
         intervals_left_out: cleared.intervals,
         intervals_with_drops: with_drops,
         peak: peak(polls, spec),
-        sent_bytes: ports.iter().map(|port| port.sent_bytes).sum(),
+        sent_bytes: total(ports.iter().map(|port| port.sent_bytes)),
         dropped_packets,
         dropped_bytes,
         dropped_of_other_cause,
@@ -224,7 +226,7 @@ fn most_saved(intervals: &[Interval], polls: &Polls, spec: &SwitchSpec) -> u64 {
         }
         dropped.min(idle)
     };
-    (0..spec.ports()).map(of_port).fold(0, u64::saturating_add)
+    total((0..spec.ports()).map(of_port))
 }
 
 fn peak(polls: &Polls, spec: &SwitchSpec) -> Option<CounterPeak> {
@@ -232,7 +234,7 @@ fn peak(polls: &Polls, spec: &SwitchSpec) -> Option<CounterPeak> {
     let of_poll = |poll: &super::Poll| {
         let queue = |queue: usize| poll.watermark_bytes.get(queue).copied().flatten();
         let shared = (0..polls.queues.len()).filter(|&queue| is_shared(polls, spec, queue));
-        let sum = || shared.map(queue).sum::<Option<u64>>();
+        let sum = || shared.map(queue).collect::<Option<Vec<u64>>>().map(total);
         Some((poll.pool_watermark_bytes.or_else(sum)?, poll.time_ns))
     };
     // The first poll's is of a time before it.
@@ -256,15 +258,15 @@ fn of_ports(intervals: &[Interval], polls: &Polls, spec: &SwitchSpec) -> Vec<Por
         let name = queues.first().map(|&queue| polls.queues[queue].port_name.clone());
         let mut dropped_bytes = BytesRange { at_least: 0, at_most: 0 };
         let (mut dropped_packets, mut queue_peak_bytes, mut sent_bytes, mut idle) =
-            (0, 0, 0_u64, Some(0_u64));
+            (0_u64, 0, 0_u64, Some(0_u64));
         for interval in intervals {
-            sent_bytes += interval.sent_bytes[port];
+            sent_bytes = sent_bytes.saturating_add(interval.sent_bytes[port]);
             let is_timed = interval.from_ns.is_some();
             idle = idle
                 .filter(|_| is_timed)
                 .map(|idle| idle.saturating_add(interval.idle_bytes[port].at_most));
             for &queue in &queues {
-                dropped_packets += interval.dropped_packets[queue];
+                dropped_packets = dropped_packets.saturating_add(interval.dropped_packets[queue]);
                 dropped_bytes.add(interval.dropped_bytes[queue]);
                 queue_peak_bytes = queue_peak_bytes.max(interval.queue_peak_bytes[queue]);
             }

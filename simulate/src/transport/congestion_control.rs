@@ -36,7 +36,12 @@ impl Window {
     }
 }
 
-/// A rule for the window. Times are nanoseconds.
+/// Least rate of the rules that set one, bits per second. The papers of HPCC and DCQCN have none: it is `MinRate` of their authors'
+/// ns-3.
+pub(crate) const LEAST_BPS: f64 = 100e6;
+
+/// A rule for the window. Times are nanoseconds. Without `reduced_bytes` and `grow`, losses and marks do not change it: all is done
+/// in `told`.
 pub(crate) trait CongestionControl {
     /// The window and pace that a flow begins with, where they are not its sender's.
     fn begin(&self, window: &mut Window) {
@@ -44,7 +49,10 @@ pub(crate) trait CongestionControl {
     }
 
     /// The slow-start threshold after a loss or a mark, bytes.
-    fn reduced_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64;
+    fn reduced_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64 {
+        let _ = (window, in_flight_bytes);
+        u64::from(u32::MAX)
+    }
 
     /// Segments were acknowledged, in whatever state.
     fn acknowledged(&mut self, window: &mut Window, segments: u64, now_ns: u64) {
@@ -52,7 +60,9 @@ pub(crate) trait CongestionControl {
     }
 
     /// Segments were acknowledged and nothing is being recovered: the window grows.
-    fn grow(&mut self, window: &mut Window, segments: u64, now_ns: u64);
+    fn grow(&mut self, window: &mut Window, segments: u64, now_ns: u64) {
+        let _ = (window, segments, now_ns);
+    }
 
     /// The retransmission timer went off.
     fn timed_out(&mut self, window: &Window, now_ns: u64) {

@@ -1,7 +1,7 @@
 //! DCQCN's reaction point (Zhu et al., *Congestion Control for Large-Scale RDMA Deployments*, SIGCOMM 2015, section 3.1).
 //! Its congestion point is an AQM such as `red`, its notification point is in `receiver.rs`.
 
-use super::congestion_control::{CongestionControl, Told, Window};
+use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
 use super::tuning::Tuning;
 
 /// Weight of a notification in alpha, the paper's g (section 5.2).
@@ -17,8 +17,6 @@ const FAST_STEPS: u32 = 5;
 const ADDITIVE_BPS: f64 = 40e6;
 /// Hyper increase, R_HAI, for each increase beyond `FAST_STEPS`: the authors' ns-3; the paper gives none.
 const HYPER_BPS: f64 = 200e6;
-/// Least rate, bits per second, the authors' `MinRate`; the paper has none.
-const LEAST_BPS: f64 = 100e6;
 
 /// A rate that notifications cut and that time and bytes raise:
 ///
@@ -116,13 +114,6 @@ impl CongestionControl for Dcqcn {
     fn begin(&self, window: &mut Window) {
         self.apply(window);
     }
-
-    /// Losses do not change the rate.
-    fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
-        u64::from(u32::MAX)
-    }
-
-    fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     fn is_reduced_by_marks(&self) -> bool {
         false

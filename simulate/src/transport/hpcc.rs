@@ -1,6 +1,6 @@
 //! HPCC (Li et al., *HPCC: High Precision Congestion Control*, SIGCOMM 2019), Algorithm 1.
 
-use super::congestion_control::{CongestionControl, Hop, Told, Window};
+use super::congestion_control::{CongestionControl, Hop, LEAST_BPS, Told, Window};
 use super::tuning::Tuning;
 
 /// Target utilisation of each link (section 5.1).
@@ -10,8 +10,6 @@ const MOST_STAGES: u32 = 5;
 /// Flows on a link that the additive increase is made for: `W_AI = W_init (1 - eta) / N` (section 3.3). With 100 it is the
 /// paper's 80 bytes in its fabric of 100 Gbps and 13 us.
 const EXPECTED_FLOWS: f64 = 100.0;
-/// Least rate, bits per second, the authors' `MinRate`; the paper has none.
-const LEAST_BPS: f64 = 100e6;
 
 /// A window from the bytes in flight on the most loaded link of the path, which telemetry tells:
 ///
@@ -109,13 +107,6 @@ impl CongestionControl for Hpcc {
     fn begin(&self, window: &mut Window) {
         self.apply(window, self.most_bytes);
     }
-
-    /// Losses and marks do not change the window.
-    fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
-        u64::from(u32::MAX)
-    }
-
-    fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     /// NEWACK.
     fn told(&mut self, window: &mut Window, told: &Told<'_>) {

@@ -1,7 +1,7 @@
 //! PowerTCP (Addanki, Michel, Schmid, NSDI 2022), Algorithm 1, as the Credence artifact's
 //! `TcpAdvanced` does it.
 
-use super::congestion_control::{CongestionControl, Hop, Told, Window};
+use super::congestion_control::{CongestionControl, Hop, LEAST_BPS, Told, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new window, the paper's gamma (section 3.3): 0.9.
@@ -10,8 +10,6 @@ const GAMMA: f64 = 0.9;
 const TARGET: f64 = 0.95;
 /// Additive increase, the paper's beta, as a rate: a hundredth of 10 Gbps.
 const INCREASE_BPS: f64 = 100e6;
-/// Least rate, bits per second.
-const LEAST_BPS: f64 = 100e6;
 /// The current (sum of transmission rate and queue growth) counts as at least this share of the
 /// line rate.
 const LEAST_CURRENT: f64 = 0.5;
@@ -78,13 +76,6 @@ impl CongestionControl for PowerTcp {
     fn begin(&self, window: &mut Window) {
         window.follow_rate(self.most_bps, self.base_rtt_ns);
     }
-
-    /// Losses and marks do not change the window.
-    fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
-        u64::from(u32::MAX)
-    }
-
-    fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     /// Algorithm 1, UPDATEWINDOW: `w = gamma (w_old / power + beta) + (1 - gamma) w`; `w_old` is
     /// updated once per round trip.

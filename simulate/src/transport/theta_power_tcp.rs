@@ -1,15 +1,13 @@
 //! Theta-PowerTCP (Addanki, Michel, Schmid, NSDI 2022, section 3.5, Algorithm 2): PowerTCP without telemetry, as the ABM
 //! artifact's `TcpAdvanced` does it.
 
-use super::congestion_control::{CongestionControl, Told, Window};
+use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new rate, the paper's gamma: 0.7 in the artifact, where PowerTCP has 0.9.
 const GAMMA: f64 = 0.7;
 /// Additive increase, the paper's beta, as a rate: a hundredth of 10 Gbps.
 const INCREASE_BPS: f64 = 100e6;
-/// Least rate, bits per second.
-const LEAST_BPS: f64 = 100e6;
 /// The current (one and the gradient of round-trip times) counts as at least this.
 const LEAST_CURRENT: f64 = 0.5;
 
@@ -68,13 +66,6 @@ impl CongestionControl for ThetaPowerTcp {
     fn begin(&self, window: &mut Window) {
         window.follow_rate(self.most_bps, self.base_rtt_ns);
     }
-
-    /// Losses and marks do not change the window.
-    fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
-        u64::from(u32::MAX)
-    }
-
-    fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     /// Algorithm 2, UPDATEWINDOW, once per round trip.
     fn told(&mut self, window: &mut Window, told: &Told<'_>) {

@@ -1,7 +1,7 @@
 //! TIMELY (Mittal et al., *TIMELY: RTT-based Congestion Control for the Datacenter*, SIGCOMM 2015), Algorithm 1, with the
 //! parameters of the ABM artifact's `TcpAdvanced`.
 
-use super::congestion_control::{CongestionControl, Told, Window};
+use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new difference of round-trip times, the paper's alpha.
@@ -17,8 +17,6 @@ const INCREASE_BPS: f64 = 100e6;
 /// The increase after so many updates that increased: hyperactive increase (section 4.3). In the paper it is five deltas.
 const HYPERACTIVE_BPS: f64 = 150e6;
 const HYPERACTIVE_AFTER: u32 = 5;
-/// Least rate, bits per second.
-const LEAST_BPS: f64 = 100e6;
 
 /// A rate from round-trip times: up below T_low, down above T_high, between them by the gradient.
 ///
@@ -94,13 +92,6 @@ impl CongestionControl for Timely {
     fn begin(&self, window: &mut Window) {
         self.apply(window);
     }
-
-    /// Losses and marks do not change the rate.
-    fn reduced_bytes(&mut self, _: &Window, _: u64) -> u64 {
-        u64::from(u32::MAX)
-    }
-
-    fn grow(&mut self, _: &mut Window, _: u64, _: u64) {}
 
     fn told(&mut self, window: &mut Window, told: &Told<'_>) {
         let rtt_ns = told.round_trip_ns as f64;
