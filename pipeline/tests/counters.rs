@@ -1,6 +1,6 @@
 //! What is said of counters holds of every policy on the packets behind them, whatever these are.
 
-use dropcast_data::SwitchSpec;
+use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_features::BufferView;
 use dropcast_pipeline::counters::{
     CounterConclusion, Poll, Polls, QueueId, Reading, judge_counters,
@@ -44,11 +44,12 @@ fn polled(
     let policy = DynamicThresholds::new(spec.dt_alpha[0]);
     let mut switch = Switch::new(spec, Fit::Exact, policy, LineRate::new(spec));
     let mut meter = Meter(vec![[0; 4]; spec.queues()]);
-    let ids = (0..usize::from(PORTS)).map(|port| QueueId {
-        port,
-        port_name: port.to_string(),
-        queue_name: "0".to_owned(),
-        class: Some(0),
+    let classes = usize::from(spec.queues_per_port);
+    let ids = (0..spec.queues()).map(|queue| QueueId {
+        port: queue / classes,
+        port_name: (queue / classes).to_string(),
+        queue_name: (queue % classes).to_string(),
+        class: Some(queue % classes),
     });
     let mut polls = Polls { queues: ids.collect(), ..Polls::default() };
     let (mut pool, mut queues) = (0, vec![0; spec.queues()]);
@@ -123,16 +124,16 @@ fn transmitted(
     (accepted - out.0, rejected + out.1)
 }
 
-/// Bursts of packets for one port each, between pauses.
-fn bursts() -> impl Strategy<Value = Vec<(u64, usize, u32)>> {
-    let burst = (0_u64..20_000, 0..usize::from(PORTS), 1_usize..30, 64_u32..=MTU_BYTES, 0_u64..400);
+/// Bursts of packets for one of so many queues each, between pauses.
+fn bursts(queues: usize) -> impl Strategy<Value = Vec<(u64, usize, u32)>> {
+    let burst = (0_u64..20_000, 0..queues, 1_usize..30, 64_u32..=MTU_BYTES, 0_u64..400);
     prop::collection::vec(burst, 1..25).prop_map(|bursts| {
         let mut now = 0;
         let mut arrivals = Vec::new();
-        for (pause_ns, port, packets, size_bytes, gap_ns) in bursts {
+        for (pause_ns, queue, packets, size_bytes, gap_ns) in bursts {
             now += pause_ns;
             for _ in 0..packets {
-                arrivals.push((now, port, size_bytes));
+                arrivals.push((now, queue, size_bytes));
                 now += gap_ns;
             }
         }
@@ -145,13 +146,35 @@ proptest! {
 
     #[test]
     fn bounds_hold_of_every_policy(
-        arrivals in bursts(),
+        (classes, arrivals) in (1..=2_u8).prop_flat_map(|classes| {
+            (Just(classes), bursts(usize::from(PORTS) * usize::from(classes)))
+        }),
+        scheduler in prop::sample::select(vec![
+            Scheduler::RoundRobin,
+            Scheduler::StrictPriority,
+            Scheduler::Dwrr,
+        ]),
+        wire in prop::sample::select(vec![(0, 0), (0, 0), (24, 0), (24, 2)]),
         buffer_bytes in 15_000_u32..120_000,
         power in -3_i32..4,
         every_ns in prop::sample::select(vec![3_000_u64, 20_000, 200_000]),
         has_pool: bool,
     ) {
-        let spec = spec(buffer_bytes, 2_f64.powi(power));
+        let alpha = 2_f64.powi(power);
+        let spec = SwitchSpec {
+            queues_per_port: classes,
+            scheduler,
+            wire_overhead_bytes: wire.0,
+            transmit_ring_packets: wire.1,
+            quantum_bytes: match scheduler {
+                Scheduler::Dwrr => vec![MTU_BYTES; usize::from(classes)],
+                _ => Vec::new(),
+            },
+            pushable: vec![true; usize::from(classes)],
+            shared: vec![true; usize::from(classes)],
+            dt_alpha: vec![alpha; usize::from(classes)],
+            ..spec(buffer_bytes, alpha)
+        };
         let polls = polled(&spec, &arrivals, every_ns, has_pool);
         let report = judge_counters(&polls, &spec, MTU_BYTES);
         let real = transmitted(&spec, &arrivals, DynamicThresholds::new(spec.dt_alpha[0]));

@@ -26,8 +26,11 @@ pub(super) struct Interval {
     pub(super) pool_peak_bytes: u64,
     /// Of each port: bytes sent.
     pub(super) sent_bytes: Vec<u64>,
-    /// Of each port: bytes that it could have sent while it was idle; at most `u64::MAX` where the time is unknown.
+    /// Of each port: bytes on the wire that it could have sent while it was idle; at most `u64::MAX` where the time is
+    /// unknown.
     pub(super) idle_bytes: Vec<BytesRange>,
+    /// Of each port: the most bytes that it sent beside its packets' own.
+    pub(super) overhead_bytes: Vec<u64>,
     /// Of each queue: its packets were dropped though it was below its threshold and the pool had room.
     pub(super) is_of_other_cause: Vec<bool>,
     /// Bytes of the drops that some policy saves at least.
@@ -113,10 +116,9 @@ fn told(
     for (queue, reading) in polls.queues.iter().zip(grown) {
         sent_bytes[queue.port] = sent_bytes[queue.port].saturating_add(reading.sent_bytes);
         let of = |packets: u64| packets.saturating_mul(u64::from(spec.wire_overhead_bytes));
-        let most = reading.sent_bytes.div_ceil(LEAST_PACKET_BYTES);
         overhead[queue.port].add(BytesRange {
             at_least: of(reading.sent_packets.unwrap_or(0)),
-            at_most: of(reading.sent_packets.unwrap_or(most)),
+            at_most: reading.sent_packets.map_or(most_overhead(spec, reading.sent_bytes), of),
         });
     }
     let long_ns = from_ns.zip(to_ns).map(|(from, to)| to - from);
@@ -128,8 +130,9 @@ fn told(
         let Some(ns) = long_ns else { return BytesRange { at_least: 0, at_most: u64::MAX } };
         let (short, long) = (ns.saturating_sub(polls.stale_ns), ns.saturating_add(polls.stale_ns));
         let busy = |overhead: u64| sent_bytes[port].saturating_add(overhead);
-        // A packet counts when its transmission begins, in part after the poll.
-        let begun = u64::from(mtu_bytes) + u64::from(spec.wire_overhead_bytes);
+        // A packet counts when it leaves the buffer, and may be sent after the poll.
+        let packet = u64::from(mtu_bytes) + u64::from(spec.wire_overhead_bytes);
+        let begun = packet.saturating_mul(beside_the_buffer(spec));
         let least = busy(overhead[port].at_most).saturating_add(begun);
         let most = busy(overhead[port].at_least).saturating_sub(begun);
         BytesRange {
@@ -155,6 +158,7 @@ fn told(
         pool_peak_bytes: 0,
         sent_bytes,
         idle_bytes,
+        overhead_bytes: overhead.iter().map(|bytes| bytes.at_most).collect(),
         is_of_other_cause: vec![false; grown.len()],
         saved_at_least: 0,
         nothing_dropped_at: None,
@@ -181,6 +185,16 @@ fn watermarks(interval: &mut Interval, polls: &Polls, number: usize, spec: &Swit
         .collect();
 }
 
+/// Packets of a port that have left the buffer, but may not be sent.
+fn beside_the_buffer(spec: &SwitchSpec) -> u64 {
+    1 + u64::from(spec.transmit_ring_packets)
+}
+
+/// The most that so many bytes of packets take on the wire beside their own.
+fn most_overhead(spec: &SwitchSpec, bytes: u64) -> u64 {
+    bytes.div_ceil(LEAST_PACKET_BYTES).saturating_mul(spec.wire_overhead_bytes.into())
+}
+
 /// Whether a queue is one of the pool.
 pub(super) fn is_shared(polls: &Polls, spec: &SwitchSpec, queue: usize) -> bool {
     polls.queues[queue].class.is_none_or(|class| spec.shared[class])
@@ -191,34 +205,61 @@ pub(super) fn alpha_of(polls: &Polls, spec: &SwitchSpec, queue: usize) -> Option
     spec.dt_alpha.get(polls.queues[queue].class?).copied()
 }
 
+/// What bounds the bytes that a policy saves between two polls.
+struct Spare {
+    /// Bytes dropped.
+    dropped_bytes: BytesRange,
+    /// Packets dropped.
+    dropped_packets: u64,
+    /// The most bytes more that may be held than the real switch holds.
+    room_bytes: u64,
+    /// Bytes on the wire that each port that holds more sends of these.
+    idle_bytes: u64,
+}
+
 /// Adds to the intervals, in order of time, what is certain of other policies. They begin as the real switch does.
 pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) {
     let (buffer, mtu) = (u64::from(spec.buffer_bytes), u64::from(mtu_bytes));
-    // What a switch that accepts all may hold more than the real one, of each port; and what the one that saves the
-    // bytes of `saved_at_least` may.
+    let overhead = u64::from(spec.wire_overhead_bytes);
+    // Ports send other packets at a time than the real switch's.
+    let shift = mtu.saturating_mul(beside_the_buffer(spec));
+    // What a switch that accepts all may hold more than the real one, of each port, on the wire.
     let mut more = vec![0_u64; spec.ports()];
-    let mut saved_before = 0_u64;
-    let peaks: Vec<u64> = intervals.iter().map(|interval| interval.pool_peak_bytes).collect();
-    for (number, interval) in intervals.iter_mut().enumerate() {
+    // Whether it may have dropped packets that the real switch holds, and so may hold as much in larger packets.
+    let mut has_others = false;
+    let mut spares = Vec::with_capacity(intervals.len());
+    for interval in intervals.iter_mut() {
         let shared = |queue: &usize| is_shared(polls, spec, *queue);
         let queues: Vec<usize> = (0..polls.queues.len()).filter(shared).collect();
-        let mut dropped = vec![BytesRange { at_least: 0, at_most: 0 }; spec.ports()];
+        let mut dropped = vec![0_u64; spec.ports()];
+        let mut spare = Spare {
+            dropped_bytes: BytesRange { at_least: 0, at_most: 0 },
+            dropped_packets: 0,
+            room_bytes: 0,
+            idle_bytes: u64::MAX,
+        };
         for &queue in &queues {
-            dropped[polls.queues[queue].port].add(interval.dropped_bytes[queue]);
-        }
-        for &queue in &queues {
+            let (bytes, packets) = (interval.dropped_bytes[queue], interval.dropped_packets[queue]);
+            let port = polls.queues[queue].port;
+            let on_wire = bytes.at_most.saturating_add(packets.saturating_mul(overhead));
+            dropped[port] = dropped[port].saturating_add(on_wire);
+            spare.dropped_bytes.add(bytes);
+            spare.dropped_packets = spare.dropped_packets.saturating_add(packets);
             let threshold = |alpha: f64| alpha * (buffer - interval.pool_peak_bytes) as f64;
             let is_below = |alpha| (interval.queue_peak_bytes[queue] as f64) < threshold(alpha);
-            interval.is_of_other_cause[queue] = interval.dropped_packets[queue] > 0
+            interval.is_of_other_cause[queue] = packets > 0
                 && interval.pool_peak_bytes + mtu <= buffer
                 && alpha_of(polls, spec, queue).is_some_and(is_below);
         }
+        has_others &= more.iter().any(|&bytes| bytes > 0);
+        let extra = |port: usize| more[port].saturating_add(dropped[port]);
         let ports_with_more: Vec<usize> =
-            (0..spec.ports()).filter(|&port| more[port] > 0 || dropped[port].at_most > 0).collect();
-        let margin = mtu.saturating_mul(ports_with_more.len() as u64);
-        let extra = |port: usize| more[port].saturating_add(dropped[port].at_most);
+            (0..spec.ports()).filter(|&port| extra(port) > 0).collect();
+        let margin = shift.saturating_mul(ports_with_more.len() as u64);
         let all = margin.saturating_add(total(ports_with_more.iter().map(|&port| extra(port))));
-        let occupied = interval.pool_peak_bytes.saturating_add(all);
+        let larger = if has_others { most_overhead(spec, interval.pool_peak_bytes) } else { 0 };
+        let occupied = total([interval.pool_peak_bytes, all, larger]);
+        has_others |= occupied > buffer;
         interval.nothing_dropped_at = (occupied <= buffer).then(|| {
             // The switch's own alphas dropped nothing.
             if ports_with_more.is_empty() && !spec.dt_alpha.is_empty() {
@@ -227,24 +268,46 @@ pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec
             let free = (buffer - occupied) as f64;
             let length = |&queue: &usize| {
                 let port = polls.queues[queue].port;
-                let packet = if extra(port) > 0 { mtu } else { 0 };
-                total([interval.queue_peak_bytes[queue], extra(port), packet]) as f64
+                let shift = if extra(port) > 0 { shift } else { 0 };
+                total([interval.queue_peak_bytes[queue], extra(port), shift]) as f64
             };
             let longest = queues.iter().map(length).fold(0.0, f64::max);
             (-7..=6).map(|power| 2_f64.powi(power)).find(|alpha| longest < alpha * free)
         });
-        let room = |peak: u64| {
-            buffer.saturating_sub(peak.saturating_add(margin).saturating_add(saved_before))
-        };
-        let next = peaks.get(number + 1).map_or(u64::MAX, |&peak| room(peak));
-        let at_least = total(dropped.iter().map(|bytes| bytes.at_least));
-        interval.saved_at_least = at_least.min(room(interval.pool_peak_bytes)).min(next);
-        let idle = ports_with_more.iter().map(|&port| interval.idle_bytes[port].at_least).min();
-        saved_before =
-            saved_before.saturating_sub(idle.unwrap_or(u64::MAX)) + interval.saved_at_least;
-        for port in 0..spec.ports() {
-            let left = more[port].saturating_sub(interval.idle_bytes[port].at_least);
-            more[port] = left.saturating_add(dropped[port].at_most).min(buffer);
+        spare.room_bytes = buffer.saturating_sub(interval.pool_peak_bytes.saturating_add(margin));
+        for port in ports_with_more {
+            let idle = interval.idle_bytes[port].at_least;
+            spare.idle_bytes = spare.idle_bytes.min(idle);
+            more[port] = more[port].saturating_sub(idle).saturating_add(dropped[port]);
+            more[port] = more[port].min(buffer + most_overhead(spec, buffer));
+        }
+        spares.push(spare);
+    }
+    save(intervals, &spares, mtu, overhead);
+}
+
+/// Saves what a switch can that accepts all that the real one does, and never overflows.
+fn save(intervals: &mut [Interval], spares: &[Spare], mtu_bytes: u64, overhead_bytes: u64) {
+    // The most that may be held more when each interval begins: it is sent before a later one has no room for it.
+    let mut most = vec![u64::MAX; spares.len() + 1];
+    for (number, spare) in spares.iter().enumerate().rev() {
+        most[number] = spare.room_bytes.min(most[number + 1].saturating_add(spare.idle_bytes));
+    }
+    let mut held = 0_u64;
+    for ((interval, spare), &next) in intervals.iter_mut().zip(spares).zip(&most[1..]) {
+        let left = held.saturating_sub(spare.idle_bytes);
+        let room = (spare.room_bytes - held).min(next - left);
+        let overhead = spare.dropped_packets.saturating_mul(overhead_bytes);
+        let all = spare.dropped_bytes.at_most.saturating_add(overhead);
+        held = left + all.min(room);
+        interval.saved_at_least = spare.dropped_bytes.at_least;
+        if all > room {
+            // The largest packets first, until one does not fit: no more than the others do they take beside their bytes.
+            let on_wire = (room + 1).saturating_sub(mtu_bytes + overhead_bytes);
+            let dropped = u128::from(spare.dropped_bytes.at_least);
+            let bytes = u128::from(on_wire) * dropped / (dropped + u128::from(overhead)).max(1);
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            interval.saved_at_least = bytes.min(interval.saved_at_least);
         }
     }
 }

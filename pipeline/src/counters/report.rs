@@ -222,7 +222,9 @@ fn most_saved(intervals: &[Interval], polls: &Polls, spec: &SwitchSpec) -> u64 {
         for interval in intervals {
             let bytes = queues.iter().map(|&queue| interval.dropped_bytes[queue].at_most);
             dropped = bytes.fold(dropped, u64::saturating_add);
-            idle = idle.saturating_add(interval.idle_bytes[port].at_most);
+            // Larger packets take less beside their bytes.
+            let unused = [interval.idle_bytes[port].at_most, interval.overhead_bytes[port]];
+            idle = total([idle, unused[0], unused[1]]);
         }
         dropped.min(idle)
     };
