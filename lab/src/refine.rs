@@ -7,12 +7,12 @@
 
 use crate::closed_loop::{
     Candidate, Choice, Chooser, Experiment, MOST_RUNS, NamedPolicy, Objective, Oracles,
-    read_oracle, refuse_own,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
+use dropcast_pipeline::oracle_file::{read_oracle, refuse_own};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;

@@ -42,6 +42,7 @@ pub mod export;
 pub mod files;
 pub mod inspection;
 pub mod named_policy;
+pub mod oracle_file;
 pub mod progress;
 pub mod report;
 pub mod resources;

@@ -82,7 +82,7 @@ impl Default for RunSettings {
 impl RunSettings {
     /// The policies that reports replay beside the others.
     pub fn asked(&self) -> AskedPolicies {
-        AskedPolicies { policies: self.policies.clone(), own: Vec::new() }
+        AskedPolicies { policies: self.policies.clone(), ..AskedPolicies::default() }
     }
 
     /// How given events are read.

@@ -43,7 +43,7 @@ pub(crate) fn report(
     let rows = word(py, "rows", rows)?;
     let policies = policies.iter().map(|name| text(py, "policy", name)).collect::<PyResult<_>>()?;
     let raised = Raised::default();
-    let asked = AskedPolicies { policies, own: own_policies(own, &raised) };
+    let asked = AskedPolicies { policies, own: own_policies(own, &raised), ..Default::default() };
     let traces = traces_of(&data);
     let file = model.as_ref().map(|model| &model.0);
     let found = work::run(py, bar, |progress| match file {

@@ -45,7 +45,7 @@ pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use optimum::{OptimumReplay, OptimumSent};
 pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha};
 pub use rival_switch::RivalSent;
-pub use rivals::{OwnPolicy, RivalReplay, RivalsSent};
+pub use rivals::{OraclesByName, OwnPolicy, RivalReplay, RivalsSent, oracle_at};
 
 /// Replays for vote rules.
 pub use dropcast_train::Sent;

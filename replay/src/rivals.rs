@@ -1,18 +1,28 @@
-//! Policies without predictions on the same arrivals, by name, and the optimum.
+//! Policies by name on the same arrivals, and the optimum.
 
 use crate::arrival::{Arrival, ArrivalChecker, ReplayError};
 use crate::optimum::{OptimumReplay, OptimumSent};
 use crate::replay::ReplayOptions;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs};
-use dropcast_switch::{LineRate, Policy, PolicySite, PolicySpec, Switch};
-use dropcast_train::Threads;
+use dropcast_switch::{LineRate, Live, Policy, PolicyModel, PolicySite, PolicySpec, Switch};
+use dropcast_train::{Model, Threads};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Makes a policy of the caller's own for a switch, by its number and description.
 pub type OwnPolicy = Arc<dyn Fn(u16, &SwitchSpec) -> Box<dyn Policy + Send> + Send + Sync>;
+
+/// Oracles by the name that the parameters of policies give ([`PolicySpec::model`]).
+pub type OraclesByName = BTreeMap<String, Arc<Model>>;
+
+/// What a policy asks at a switch: the model, with thresholds for the switch's buffer. Those of a model that does not say
+/// its buffer are used as they are.
+pub fn oracle_at(model: &Model, buffer_bytes: u32) -> PolicyModel {
+    let model = model.for_buffer(buffer_bytes).unwrap_or_else(|_| model.clone());
+    PolicyModel::Predictor(Box::new(Live { features: model.features, oracle: model.forest }))
+}
 
 /// Of random choices of policies.
 const SEED: u64 = 1;
@@ -60,6 +70,7 @@ pub struct RivalReplay {
     pauses: Vec<Pause>,
     checker: ArrivalChecker,
     lanes: Vec<RivalLane>,
+    oracles: OraclesByName,
     optimum: Option<OptimumReplay>,
     threads: Threads,
 }
@@ -75,13 +86,16 @@ impl Rival {
         switch_id: u16,
         spec: &SwitchSpec,
         site: &Site<'_>,
+        oracles: &OraclesByName,
     ) -> Result<Box<dyn Policy + Send>, ReplayError> {
         let policy = match self {
             Rival::Own(make) => return Ok(make(switch_id, spec)),
             Rival::Registry(policy) => policy,
         };
         let ReplayOptions { victim, fit } = *site.options;
-        let at = PolicySite { victim, fit, ..PolicySite::new(spec, SEED) };
+        let oracle = policy.model().and_then(|name| oracles.get(name));
+        let model = oracle.map(|model| oracle_at(model, spec.buffer_bytes));
+        let at = PolicySite { victim, fit, model, ..PolicySite::new(spec, SEED) };
         policy
             .build(at.served_by(site.drain(switch_id, spec)))
             .map_err(|source| ReplayError::Policy { policy: policy.name(), switch_id, source })
@@ -109,6 +123,7 @@ impl RivalReplay {
             options,
             pauses: pauses.to_vec(),
             lanes: policies.iter().cloned().map(Rival::Registry).map(RivalLane::new).collect(),
+            oracles: OraclesByName::new(),
             optimum: Some(OptimumReplay::default()),
             threads: Threads::new(threads),
         }
@@ -121,13 +136,19 @@ impl RivalReplay {
         self
     }
 
+    /// With the oracles that policies ask.
+    #[must_use]
+    pub fn asking(self, oracles: OraclesByName) -> Self {
+        RivalReplay { oracles, ..self }
+    }
+
     /// Without the optimum, for which all arrivals are kept.
     #[must_use]
     pub fn without_optimum(self) -> Self {
         RivalReplay { optimum: None, ..self }
     }
 
-    /// The next arrivals, in order. Their predictions are not looked at.
+    /// The next arrivals, in order. Their own predictions are not looked at: policies ask their oracles.
     ///
     /// # Errors
     /// If one does not fit its switch or comes before the last one there, or a policy cannot be built.
@@ -137,8 +158,9 @@ impl RivalReplay {
         }
         let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());
         let site = Site { specs, options, pauses };
-        let lanes = self.lanes.iter_mut().collect();
-        let built = self.threads.map(lanes, |lane: &mut RivalLane| lane.add(arrivals, &site));
+        let (lanes, oracles) = (self.lanes.iter_mut().collect(), &self.oracles);
+        let add = |lane: &mut RivalLane| lane.add(arrivals, &site, oracles);
+        let built = self.threads.map(lanes, add);
         built.into_iter().collect::<Result<(), ReplayError>>()?;
         if let Some(optimum) = &mut self.optimum
             && !optimum.add(arrivals, specs)
@@ -164,12 +186,17 @@ impl RivalLane {
         RivalLane { policy, switches: BTreeMap::new(), sent: RivalTally::default() }
     }
 
-    fn add(&mut self, arrivals: &[Arrival], site: &Site<'_>) -> Result<(), ReplayError> {
+    fn add(
+        &mut self,
+        arrivals: &[Arrival],
+        site: &Site<'_>,
+        oracles: &OraclesByName,
+    ) -> Result<(), ReplayError> {
         for arrival in arrivals {
             let switch_id = arrival.switch_id;
             let spec = site.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
             if !self.switches.contains_key(&switch_id) {
-                let policy = self.policy.at(switch_id, spec, site)?;
+                let policy = self.policy.at(switch_id, spec, site, oracles)?;
                 self.switches.insert(switch_id, site.switch(switch_id, spec, policy));
             }
             let Some(switch) = self.switches.get_mut(&switch_id) else { continue };

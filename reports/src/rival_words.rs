@@ -175,13 +175,15 @@ pub(crate) fn comparison_sentence(report: &Report) -> Option<String> {
 /// What a trace does not tell the policies that were asked for.
 pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
     let needs_flows = |rival: &&RivalSection| {
-        let name = rival.policy.split(':').next().unwrap_or_default();
-        name == "abm" || name == "fab"
+        let mut words =
+            rival.policy.split(|sign: char| !(sign.is_alphanumeric() || "-_".contains(sign)));
+        words.any(|word| ["abm", "fab", "ib", "spare-tails", "first_rtt"].contains(&word))
     };
     let asked = verdict.rivals.asked().filter(needs_flows);
     let sentence = |rival: &RivalSection| {
         format!(
-            "Labelled traces have no flows: to {} no packet is of a flow's first round trip or first bytes.",
+            "Labelled traces have no flows: to {} all packets are of one, after its first round trip. Try it in the fabric \
+             (dropcast simulate --experiment).",
             rival.policy
         )
     };

@@ -51,7 +51,10 @@ fn a_network_without_grids_is_one_point_with_advice() {
     room.write("mine.toml", network);
     let said = room.good("map mine.toml");
     assert!(said.contains("2 pairs of a point and a measure, 2 runs."), "{said}");
-    let (_, advice) = said.split_once("\nWhat to deploy\n").expect("a map ends with advice");
+    let (_, advice) = said
+        .split_once("\nWhat to deploy, with senders like ns-3's; ")
+        .expect("a map ends with advice");
+    let (_, advice) = advice.split_once('\n').expect("lines of advice");
     assert!(advice.starts_with("Set complete-sharing: ") || advice.starts_with("Set dt:alpha=8: "));
     // Two runs tell nothing.
     assert!(advice.contains("\nAdd no rule and no oracle: none is better anywhere.\n"), "{said}");

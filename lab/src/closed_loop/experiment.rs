@@ -4,6 +4,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_simulate::{Fabric, FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
 use dropcast_switch::{Alphas, NoParameters, PolicySpec};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
     let sharing = || PolicySpec::CompleteSharing(NoParameters {});
     let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
     let head = LqdParameters { end: QueueEnd::Head };
+    let eight = Alphas::try_from(8.0).expect("positive");
+    let fab = FabParameters { alpha: eight, ..FabParameters::default() };
     let all = [
         sharing(),
         dt(1.0),
@@ -44,6 +47,7 @@ pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
         dt(8.0),
         dt(16.0),
         dt(32.0),
+        PolicySpec::Fab(fab),
         PolicySpec::Reverie(Default::default()),
         PolicySpec::untrained_rule(dt(16.0)),
         PolicySpec::untrained_rule(sharing()),
@@ -175,6 +179,7 @@ mod tests {
             "dt:alpha=8",
             "dt:alpha=16",
             "dt:alpha=32",
+            "fab:alpha=8",
             "reverie",
             "oracle:base=dt:alpha=16",
             "oracle:base=complete-sharing",

@@ -1,11 +1,11 @@
 //! The labelled trace of a run, in memory: virtual LQD beside the policy that runs.
 
-use super::oracles::refuse_own;
 use super::{NamedPolicy, Prepared};
 use dropcast_collect::{CollectError, Tracer};
 use dropcast_data::{CollectSettings, Departures, EventBatch, TraceMeta};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::oracle_file::refuse_own;
 use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_simulate::PacketEvents;
 

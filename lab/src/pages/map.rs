@@ -7,6 +7,7 @@ use crate::map::{
 };
 use dropcast_reports::PageError;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
+use dropcast_simulate::Recovery;
 use std::fmt::Write as _;
 
 /// The axes of a grid, by name.
@@ -103,8 +104,15 @@ pub fn summary(map: &Map) -> String {
 
 /// What to deploy.
 fn advice(map: &Map) -> String {
-    let Map { advice, tally, .. } = map;
-    let mut text = "\nWhat to deploy\n".to_owned();
+    let Map { advice, tally, settings, .. } = map;
+    let senders = match settings.fabric.recovery {
+        Recovery::Ns3 => {
+            "like ns-3's; with Linux's (recovery = \"rack-tlp\" of [fabric]) the answer may be another"
+        }
+        Recovery::Rfc6675 => "of RFC 6675",
+        Recovery::RackTlp => "like Linux's",
+    };
+    let mut text = format!("\nWhat to deploy, with senders {senders}\n");
     if let Some(SettingTally { policy, best, worse_by_a_tenth, .. }) = &advice.setting {
         let pairs = tally.pairs;
         let _ = writeln!(

@@ -58,7 +58,7 @@ pub fn measure(
     asked: &AskedPolicies,
     progress: &dyn Progress,
 ) -> Result<Report, PipelineError> {
-    asked.check()?;
+    let asked = &asked.with_oracles()?;
     progress.begin("report");
     let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
     let mut builder = ReportBuilder::new(tool, model, source).with_policies(asked);

@@ -52,7 +52,7 @@ pub fn judge(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Verdict, PipelineError> {
-    asked.check()?;
+    let asked = &asked.with_oracles()?;
     progress.begin("verdict");
     let mut judge = Judge::new(resources.threads(), asked);
     for (one, shown) in traces.one_by_one().zip(traces.names()) {

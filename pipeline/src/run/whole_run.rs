@@ -192,7 +192,7 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
     }
     train.params()?;
     train.split.check()?;
-    settings.asked().check()?;
+    settings.asked().with_oracles()?;
     if let (None, Some(own)) = (events, collect.features.split_own().1.spelled().first()) {
         let problem = format!("{own} is a column of given events; without events there are none");
         return Err(PipelineError::setting("collect.features", problem));

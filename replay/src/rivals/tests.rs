@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::replay::{Replay, ReplayPolicy};
+use dropcast_features::BufferView as _;
+use dropcast_forest::{Forest, Node, SwitchContext, Tree};
+use dropcast_switch::{Buffer, Decision, Packet};
 use dropcast_train::Sent;
 use proptest::prelude::*;
 
@@ -164,4 +167,54 @@ fn what_cannot_be_replayed_is_refused() {
     says("dt", &[arrival(0, 13)], "a packet of 13 bytes");
     says("dt", &[arrival(5, 1), arrival(4, 1)], "at 4 ns, after one at 5 ns");
     says("oracle:base=lqd", &[arrival(0, 1)], "oracle at switch 0: base: lqd pushes packets out");
+}
+
+/// A forest that predicts a drop where the buffer holds more than this.
+fn above(threshold: u32) -> Model {
+    let leaf = |weight| Node::Leaf { weight };
+    let split = Node::Split { feature: 0, threshold, left: 1, right: 2 };
+    let trees = vec![Tree { nodes: vec![split, leaf(0), leaf(255)] }];
+    let forest = Forest { features: Vec::new(), vote_threshold: 127, trees };
+    let features = "occupancy".parse().expect("a feature");
+    let switch = SwitchContext { buffer_bytes: Some(24), ..SwitchContext::default() };
+    Model::new(forest, features, switch)
+}
+
+proptest! {
+    #[test]
+    fn a_forest_is_asked_at_the_switch_with_thresholds_of_its_buffer(
+        arrivals in arrivals(),
+        pauses in pauses(),
+        threshold in 0_u32..24,
+    ) {
+        let policies = policies(&["oracle:base=complete-sharing,model=one"]);
+        let oracles = OraclesByName::from([("one".to_owned(), Arc::new(above(threshold)))]);
+        let options = ReplayOptions::default();
+        let mut replay =
+            RivalReplay::new(spec(), options, &pauses, &policies, NonZeroUsize::MIN).asking(oracles);
+        replay.add(&arrivals).expect("sound arrivals");
+        let asked = replay.finish().policies[0];
+        // The spec's buffer is half of the model's.
+        let own: OwnPolicy = Arc::new(move |_, _| Box::new(Below { most_bytes: threshold / 2 }));
+        let mut replay =
+            RivalReplay::new(spec(), options, &pauses, &[], NonZeroUsize::MIN).with(&[own]);
+        replay.add(&arrivals).expect("sound arrivals");
+        prop_assert_eq!(asked, replay.finish().policies[0]);
+    }
+}
+
+/// Accepts what fits while the longest queue is below a third of the buffer, or the buffer holds no more than this.
+struct Below {
+    most_bytes: u32,
+}
+
+impl Policy for Below {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let is_safe = 3 * buffer.longest_queue_bytes() < buffer.capacity_bytes();
+        let is_below = buffer.occupancy_bytes() <= self.most_bytes;
+        match buffer.fits(packet.size_bytes) && (is_safe || is_below) {
+            true => Decision::Accept,
+            false => Decision::Reject,
+        }
+    }
 }

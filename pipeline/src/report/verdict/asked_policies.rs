@@ -2,9 +2,12 @@
 
 use crate::PipelineError;
 use crate::named_policy::NamedPolicy;
+use crate::oracle_file::{OraclesByName, read_for_switch};
 use dropcast_replay::OwnPolicy;
 use dropcast_switch::PolicySpec;
 use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A policy of the caller's own.
 #[derive(Clone)]
@@ -31,27 +34,29 @@ pub struct AskedPolicies {
     /// Those of the caller's own, after these.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub own: Vec<NamedOwnPolicy>,
+    /// The oracles that policies name, once they are read.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub oracles: OraclesByName,
 }
 
 impl AskedPolicies {
-    /// Refuses policies with a model of their own: a replay has the arrivals of a trace, and one model.
+    /// Reads the oracles that policies name.
     ///
     /// # Errors
-    /// For the first of them.
-    pub fn check(&self) -> Result<(), PipelineError> {
+    /// If one cannot be read or asks for features of the user's own, or a policy needs a network.
+    pub fn with_oracles(&self) -> Result<Self, PipelineError> {
+        let mut asked = self.clone();
         for NamedPolicy { label, spec } in &self.policies {
-            let problem = match (spec, spec.model()) {
-                (PolicySpec::Ndt(_), _) => {
-                    "needs a network, which only runs in the fabric (`dropcast simulate --experiment`)".to_owned()
-                }
-                (_, Some(model)) => format!(
-                    "names a model; a report replays Credence with its own (`--model {model}`), and every other policy \
-                     with a model runs in the fabric (`dropcast simulate --experiment`)"
-                ),
-                _ => continue,
-            };
-            return Err(PipelineError::setting("policy", format!("{label}: {problem}")));
+            if let PolicySpec::Ndt(_) = spec {
+                let problem = "needs a network, which only runs in the fabric (`dropcast simulate --experiment`)";
+                return Err(PipelineError::setting("policy", format!("{label}: {problem}")));
+            }
+            let Some(name) = spec.model() else { continue };
+            if !asked.oracles.contains_key(name) {
+                let oracle = Arc::new(read_for_switch(Path::new(name))?);
+                asked.oracles.insert(name.to_owned(), oracle);
+            }
         }
-        Ok(())
+        Ok(asked)
     }
 }

@@ -3,6 +3,7 @@
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use crate::named_policy::NamedPolicy;
+use crate::oracle_file::{OraclesByName, oracle_at};
 use crate::report::{ReportError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
@@ -118,6 +119,7 @@ pub(super) struct Rivals {
     tried: Vec<Tried>,
     asked: Vec<Tried>,
     own: Vec<NamedOwnPolicy>,
+    oracles: OraclesByName,
     threads: NonZeroUsize,
     class_alphas: ClassAlphas,
     sum: Option<RivalsSent>,
@@ -172,6 +174,7 @@ impl Rivals {
             tried: alphas.chain(rules).collect(),
             asked: asked.policies.iter().map(Tried::asked).collect(),
             own: asked.own.clone(),
+            oracles: asked.oracles.clone(),
             threads,
             class_alphas: ClassAlphas::default(),
             sum: None,
@@ -196,12 +199,13 @@ impl Rivals {
         for (spec, asked) in
             each.iter().flat_map(|spec| self.asked.iter().map(move |of| (spec, of)))
         {
-            asked.policy.spec.build(PolicySite::new(spec, 0)).map_err(|source| {
-                ReportError::Policy {
-                    trace: trace.to_owned(),
-                    policy: asked.policy.label.clone(),
-                    source,
-                }
+            let oracle = asked.policy.spec.model().and_then(|name| self.oracles.get(name));
+            let model = oracle.map(|model| oracle_at(model, spec.buffer_bytes));
+            let site = PolicySite { model, ..PolicySite::new(spec, 0) };
+            asked.policy.spec.build(site).map_err(|source| ReportError::Policy {
+                trace: trace.to_owned(),
+                policy: asked.policy.label.clone(),
+                source,
             })?;
         }
         if each.iter().any(|spec| spec.queues() > MOST_QUEUES) && !self.is_large {
@@ -220,7 +224,7 @@ impl Rivals {
         self.class_alphas.begin(meta, &specs);
         let own: Vec<OwnPolicy> = self.own.iter().map(|own| own.policy.clone()).collect();
         let replay = RivalReplay::new(specs, options, &meta.pauses, &policies, self.threads);
-        let replay = replay.with(&own);
+        let replay = replay.with(&own).asking(self.oracles.clone());
         let replay = if self.is_large { replay.without_optimum() } else { replay };
         Ok(Some(TraceRivals { replay }))
     }
