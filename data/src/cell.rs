@@ -3,8 +3,8 @@
 use crate::{DropReason, EventKind, Outcome};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, PrimitiveArray};
 use arrow_buffer::BooleanBuffer;
@@ -50,7 +50,8 @@ pub(crate) trait Cell: Copy {
     const FILLER: Self;
     fn from_u64(value: u64) -> Option<Self>;
 
-    /// Reads a field of text. Quotes and white space around it must be gone.
+    /// Reads a field of text, also with zeros behind a decimal point, as floats are printed. Quotes and white space
+    /// around it must be gone.
     fn from_text(text: &[u8]) -> Result<Self, BadCell> {
         let expected = Self::EXPECTED;
         if text.is_empty() {
@@ -60,6 +61,7 @@ pub(crate) trait Cell: Copy {
             [b'-', digits @ ..] => (true, digits),
             digits => (false, digits),
         };
+        let digits = without_zeros(digits);
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return Err(BadCell::NotANumber { text: excerpt(text), expected });
         }
@@ -156,7 +158,22 @@ pub(crate) fn is_integer(data_type: &DataType) -> bool {
     data_type.is_integer() || *data_type == DataType::Boolean
 }
 
-/// The values of a column that [`is_integer`]; those that do not fit are noted in `bad`.
+/// Whether a column of this type can hold integers that we read, also as floats.
+pub(crate) fn may_be_integers(data_type: &DataType) -> bool {
+    is_integer(data_type) || matches!(data_type, DataType::Float32 | DataType::Float64)
+}
+
+/// Without a decimal point that only zeros follow.
+fn without_zeros(text: &[u8]) -> &[u8] {
+    match text.iter().position(|&sign| sign == b'.') {
+        Some(point) if text[point..].len() > 1 && text[point + 1..].iter().all(|&d| d == b'0') => {
+            &text[..point]
+        }
+        _ => text,
+    }
+}
+
+/// The values of a column that [`may_be_integers`]; those that do not fit are noted in `bad`.
 pub(crate) fn read_column<T: Cell>(array: &dyn Array, field: &str, bad: &mut BadCells) -> Vec<T> {
     match array.data_type() {
         DataType::UInt8 => read_integers(array.as_primitive::<UInt8Type>(), field, bad),
@@ -167,6 +184,14 @@ pub(crate) fn read_column<T: Cell>(array: &dyn Array, field: &str, bad: &mut Bad
         DataType::Int16 => read_integers(array.as_primitive::<Int16Type>(), field, bad),
         DataType::Int32 => read_integers(array.as_primitive::<Int32Type>(), field, bad),
         DataType::Int64 => read_integers(array.as_primitive::<Int64Type>(), field, bad),
+        DataType::Float32 => {
+            let values = array.as_primitive::<Float32Type>().values();
+            read_whole(array, values.iter().map(|&value| value.into()), field, bad)
+        }
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>().values();
+            read_whole(array, values.iter().copied(), field, bad)
+        }
         DataType::Boolean => {
             note_nulls::<T>(array, field, bad);
             read_bits(array.as_boolean().values())
@@ -204,6 +229,30 @@ where
             }
         };
     array.values().iter().enumerate().map(read).collect()
+}
+
+/// Whole numbers among `values`; above 2^53 a float is no integer that was meant.
+fn read_whole<T: Cell>(
+    array: &dyn Array,
+    values: impl Iterator<Item = f64>,
+    field: &str,
+    bad: &mut BadCells,
+) -> Vec<T> {
+    const MOST: f64 = (1_u64 << 53) as f64;
+    note_nulls::<T>(array, field, bad);
+    let read = |(row, value): (usize, f64)| {
+        let is_whole = value.fract() == 0.0 && (0.0..=MOST).contains(&value);
+        match is_whole.then_some(value as u64).and_then(T::from_u64) {
+            Some(value) => value,
+            None if array.is_null(row) => T::FILLER,
+            None => {
+                let value = value.to_string();
+                bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
+                T::FILLER
+            }
+        }
+    };
+    values.enumerate().map(read).collect()
 }
 
 /// Bits as 0 and 1, a word of them at a time.
@@ -248,7 +297,7 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::BooleanArray;
+    use arrow_array::{BooleanArray, Float32Array, Float64Array};
     use proptest::prelude::*;
 
     #[test]
@@ -260,11 +309,41 @@ mod tests {
         check("", "empty");
         check("x", "\"x\"");
         check("-", "\"-\"");
-        check("1.0", "\"1.0\"");
+        check("1.5", "\"1.5\"");
+        check("1.", "\"1.\"");
+        check(".0", "\".0\"");
+        check("1.0.0", "\"1.0.0\"");
         check("+1", "\"+1\"");
         check("-3", "-3");
         check("65536", "65536");
         check("99999999999999999999999999", "99999999999999999999999999");
+    }
+
+    #[test]
+    fn whole_numbers_may_be_floats() {
+        assert_eq!(u16::from_text(b"1500.000"), Ok(1_500));
+        let values = [
+            Some(3.0),
+            None,
+            Some(65_535.0),
+            Some(0.5),
+            Some(-1.0),
+            Some(65_536.0),
+            Some(f64::NAN),
+        ];
+        let array = Float64Array::from(values.to_vec());
+        let mut bad = BadCells::default();
+        let read: Vec<u16> = read_column(&array, "port", &mut bad);
+        assert_eq!(read, [3, 0, 65_535, 0, 0, 0, 0]);
+        let rows: Vec<(usize, String)> =
+            bad.into_rows().map(|(row, (_, cell))| (row, cell.to_string())).collect();
+        let says = |value: &str| format!("is {value}, expected an integer from 0 to 65535");
+        let expected = [(1, "empty"), (3, "0.5"), (4, "-1"), (5, "65536"), (6, "NaN")];
+        assert_eq!(rows, expected.map(|(row, value)| (row, says(value))));
+        let array = Float32Array::from(vec![7.0, 7.25]);
+        let mut bad = BadCells::default();
+        assert_eq!(read_column::<u32>(&array, "port", &mut bad), [7, 0]);
+        assert_eq!(bad.into_rows().count(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::DataError;
 use crate::arrow_stream::{ArrowBatches, ArrowStream};
 use crate::batch::BATCH_ROWS;
-use crate::cell::is_integer;
+use crate::cell::may_be_integers;
 use crate::frame::{Frame, FrameBatches};
 use crate::input::{FileHash, TextInput};
 use crate::parquet_table::{ParquetBatches, ParquetTable};
@@ -117,9 +117,9 @@ impl Table {
         self.schema.field(root).data_type()
     }
 
-    /// Refuses columns that do not hold integers.
+    /// Refuses columns that cannot hold integers.
     pub(crate) fn require_integers(&self, roots: &[usize]) -> Result<(), DataError> {
-        match roots.iter().find(|&&root| !is_integer(self.data_type(root))) {
+        match roots.iter().find(|&&root| !may_be_integers(self.data_type(root))) {
             Some(&root) => Err(self.wrong_type(root, "expected an integer type; write it as one")),
             None => Ok(()),
         }
