@@ -114,6 +114,22 @@ pub fn dt_alpha(spec: &SwitchSpec) -> Alphas {
     Alphas::new(alpha).expect("descriptions are checked")
 }
 
+/// What a switch does by itself: Dynamic Thresholds with the alpha of its description, or Complete Sharing if that has
+/// none.
+///
+/// # Panics
+/// If the description has an alpha that is not positive.
+pub fn own_policy(spec: &SwitchSpec) -> PolicySpec {
+    own_row(spec).at(spec)
+}
+
+fn own_row(spec: &SwitchSpec) -> ReplayPolicy {
+    match spec.dt_alpha.as_slice() {
+        [] => ReplayPolicy::CompleteSharing,
+        _ => ReplayPolicy::DynamicThresholds,
+    }
+}
+
 impl ReplayOptions {
     /// The options that a trace's labels were made with.
     pub fn for_trace(meta: &TraceMeta) -> Self {
@@ -131,6 +147,8 @@ pub struct Replayed {
     pub dt_alpha: Alphas,
     /// Whether that is the paper's, because the description has none.
     pub alpha_is_assumed: bool,
+    /// What the switch does by itself ([`own_policy`]).
+    pub own_policy: PolicySpec,
     /// How much longer than its threshold Credence lets a queue become, bytes ([`SwitchSpec::slack_bytes`]).
     pub slack_bytes: u32,
     /// All that arrived.
@@ -176,11 +194,11 @@ impl Replay {
         self
     }
 
-    /// The next arrival, in order of arrival.
+    /// The next arrival, in order of arrival. Returns whether the switch's own policy ([`own_policy`]) drops it.
     ///
     /// # Errors
     /// If it does not fit the switch description, or comes before the last one at its switch.
-    pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
+    pub fn arrive(&mut self, arrival: &Arrival) -> Result<bool, ReplayError> {
         let switch_id = arrival.switch_id;
         if !self.switches.contains_key(&switch_id) {
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
@@ -222,6 +240,8 @@ struct SwitchReplay {
     follow_lqd: Lane<FollowLqd<LineRate>>,
     /// Policies of which no copy begins with predictions.
     others: Vec<(ReplayPolicy, Lane<Box<dyn Policy + Send>>)>,
+    /// Which of these the switch has by itself.
+    own: ReplayPolicy,
     perfect: PredictedLane<RecordedCredence>,
     /// Whether there are predictions for these two.
     predicts: bool,
@@ -258,6 +278,7 @@ impl SwitchReplay {
             always_accept: Lane::of_switch(spec, options, drain, credence),
             follow_lqd: Lane::following_lqd(spec, options, drain),
             others: others.map(other).collect::<Result<_, _>>()?,
+            own: own_row(spec),
             perfect: PredictedLane::default(),
             predicts,
             credence: PredictedLane::default(),
@@ -269,7 +290,7 @@ impl SwitchReplay {
         })
     }
 
-    fn arrive(&mut self, arrival: &Arrival) -> Result<(), ReplayError> {
+    fn arrive(&mut self, arrival: &Arrival) -> Result<bool, ReplayError> {
         arrival.check(&self.spec, self.time_ns)?;
         let &Arrival { time_ns, counted, dropped, predicted, .. } = arrival;
         self.time_ns = time_ns;
@@ -289,8 +310,12 @@ impl SwitchReplay {
         }
         always_accept.arrive(&unpredicted, time_ns);
         follow_lqd.arrive(&unpredicted, time_ns);
-        self.others.iter_mut().for_each(|(_, lane)| lane.arrive(&unpredicted, time_ns));
-        Ok(())
+        let mut by_own = false;
+        for (row, lane) in &mut self.others {
+            let is_dropped = !lane.arrive(&unpredicted, time_ns);
+            by_own |= is_dropped && *row == self.own;
+        }
+        Ok(by_own)
     }
 
     fn finish(self) -> Replayed {
@@ -309,6 +334,7 @@ impl SwitchReplay {
             ports: u16::try_from(self.spec.ports()).unwrap_or(u16::MAX),
             dt_alpha: dt_alpha(&self.spec),
             alpha_is_assumed: self.spec.dt_alpha.is_empty(),
+            own_policy: own_policy(&self.spec),
             slack_bytes: self.spec.slack_bytes,
             arrived: self.arrived,
             sent: ReplayPolicy::ALL.map(sent),
@@ -388,9 +414,10 @@ impl<P: Policy> Lane<P> {
         Lane { switch, tally: Tally::default() }
     }
 
-    pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) {
+    /// A packet arrives. Returns whether it is accepted.
+    pub(crate) fn arrive(&mut self, packet: &Packet, time_ns: u64) -> bool {
         self.advance(time_ns);
-        self.admit(packet, time_ns);
+        self.admit(packet, time_ns)
     }
 
     /// Serves the queues up to `time_ns`.
@@ -398,14 +425,16 @@ impl<P: Policy> Lane<P> {
         self.switch.advance(time_ns, &mut self.tally);
     }
 
-    /// A packet arrives at the time that the lane has advanced to.
-    pub(crate) fn admit(&mut self, packet: &Packet, time_ns: u64) {
+    /// A packet arrives at the time that the lane has advanced to. Returns whether it is accepted.
+    pub(crate) fn admit(&mut self, packet: &Packet, time_ns: u64) -> bool {
         let counts = self.tally.counts(packet.id);
         self.tally.waiting += u64::from(counts);
-        if !self.switch.admit(packet, time_ns, &mut self.tally) && counts {
+        let is_accepted = self.switch.admit(packet, time_ns, &mut self.tally);
+        if !is_accepted && counts {
             self.tally.waiting -= 1;
             self.tally.labels.add(is_dropped(packet.id), true);
         }
+        is_accepted
     }
 
     pub(crate) fn finish(mut self) -> Tally {

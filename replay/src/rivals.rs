@@ -106,6 +106,8 @@ struct RivalLane {
     policy: Rival,
     switches: BTreeMap<u16, Switch<Box<dyn Policy + Send>, LineRate>>,
     sent: RivalTally,
+    /// Which of the last arrivals it did not accept.
+    rejected: Vec<bool>,
 }
 
 impl RivalReplay {
@@ -170,6 +172,12 @@ impl RivalReplay {
         Ok(())
     }
 
+    /// Which of the arrivals of the last [`add`](Self::add) policy number `place` rejected: all that it drops of them,
+    /// unless it pushes packets out.
+    pub fn rejected(&self, place: usize) -> &[bool] {
+        self.lanes.get(place).map_or(&[], |lane| &lane.rejected)
+    }
+
     /// Drains every buffer.
     pub fn finish(self) -> RivalsSent {
         let finish = |lane: RivalLane| lane.finish();
@@ -183,7 +191,8 @@ impl RivalReplay {
 
 impl RivalLane {
     fn new(policy: Rival) -> Self {
-        RivalLane { policy, switches: BTreeMap::new(), sent: RivalTally::default() }
+        let (switches, sent) = (BTreeMap::new(), RivalTally::default());
+        RivalLane { policy, switches, sent, rejected: Vec::new() }
     }
 
     fn add(
@@ -192,6 +201,7 @@ impl RivalLane {
         site: &Site<'_>,
         oracles: &OraclesByName,
     ) -> Result<(), ReplayError> {
+        self.rejected.clear();
         for arrival in arrivals {
             let switch_id = arrival.switch_id;
             let spec = site.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
@@ -203,7 +213,7 @@ impl RivalLane {
             switch.advance(arrival.time_ns, &mut self.sent);
             let queue = spec.queue_index(arrival.port, arrival.queue);
             let packet = packet(queue, arrival.size_bytes, arrival.counted);
-            switch.admit(&packet, arrival.time_ns, &mut self.sent);
+            self.rejected.push(!switch.admit(&packet, arrival.time_ns, &mut self.sent));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod eta;
 mod features;
 mod importance;
 mod model_card;
+mod overview;
 mod predictions;
 mod provenance;
 mod queues;
@@ -38,6 +39,9 @@ impl Exporter for Html {
     fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut page = Body::default();
         summary::write(&mut page, report);
+        if let Some(verdict) = &report.verdict {
+            overview::write(&mut page, verdict);
+        }
         if let Some(replay) = &report.replay {
             throughput::write(&mut page, replay, report.verdict.as_ref());
         }

@@ -33,6 +33,7 @@
 //! ```
 
 mod drift_words;
+mod drop_words;
 mod exporter;
 pub mod figure15;
 mod figures;
@@ -42,11 +43,14 @@ mod html;
 mod json;
 mod line;
 pub mod numbers;
+mod oracle_words;
+mod overview;
 mod place_words;
 pub mod plot;
 mod prometheus;
 mod rival_words;
 mod run_page;
+mod story;
 mod sweep_figures;
 mod sweep_view;
 mod text;
@@ -64,4 +68,4 @@ pub use line::Line;
 pub use prometheus::Prometheus;
 pub use run_page::{run_page, run_pages, verdict_in};
 pub use text::Text;
-pub use verdict_words::{trace_sentences, verdict_sentence, verdict_text};
+pub use verdict_words::{verdict_sentence, verdict_text};

@@ -87,6 +87,12 @@ pub(crate) fn at_utc(time_ns: u64) -> String {
     known.unwrap_or_default()
 }
 
+/// A share in percent, with one decimal where it needs one.
+pub(crate) fn percent(share: f64) -> String {
+    let text = ratio(share * 100.0, 1);
+    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
+}
+
 /// A ratio, or that it is undefined.
 pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| UNDEFINED.to_owned(), |value| ratio(value, decimals))
@@ -99,6 +105,14 @@ mod tests {
     #[test]
     fn counts_have_commas() {
         assert_eq!([0, 999, 1_000, 2_735_521].map(count), ["0", "999", "1,000", "2,735,521"]);
+    }
+
+    #[test]
+    fn shares_are_told_in_percent() {
+        assert_eq!(
+            [0.314, 0.02, 1.0, 0.0, 0.000_01].map(percent),
+            ["31.4%", "2%", "100%", "0%", "0.001%"]
+        );
     }
 
     #[test]

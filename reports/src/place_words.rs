@@ -1,69 +1,113 @@
 //! Where and when packets are dropped, in lines of text.
 
+use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers::{at_utc, count, duration};
 use crate::verdict_figures::switch_name;
-use dropcast_pipeline::report::verdict::{EpisodeSection, QueueDrops, Verdict};
+use dropcast_pipeline::report::verdict::{DropCounts, EpisodeSection, QueueDrops, Verdict};
 use std::cmp::Reverse;
 
 /// Episodes and queues that are listed, at most.
 const MOST_LISTED: usize = 8;
 
-/// The episodes and the queues with the most drops, a line each; none if nothing is dropped.
+/// The queues and the episodes with the most drops, a line each; none if nothing is dropped.
 pub(crate) fn place_lines(verdict: &Verdict) -> Vec<String> {
-    let mut lines = Vec::new();
-    let episodes: Vec<String> = verdict
+    let listed = |title: &str, lines: Vec<String>| {
+        let title = (!lines.is_empty()).then(|| title.to_owned());
+        let lines = lines.into_iter().take(MOST_LISTED).map(|line| format!("  {line}"));
+        title.into_iter().chain(lines).collect::<Vec<_>>()
+    };
+    let queues = queues(verdict).into_iter().map(|queue| queue_line(verdict, queue));
+    let episodes = verdict.episodes.iter().map(|episode| episode_line(verdict, episode));
+    [
+        listed("Queues with the most drops:", queues.collect()),
+        listed("Episodes with the most drops:", episodes.collect()),
+    ]
+    .concat()
+}
+
+/// The worst queue and the worst episode, a sentence each; none if nothing is dropped.
+pub(crate) fn worst_sentences(verdict: &Verdict) -> Vec<String> {
+    let queue = queues(verdict)
+        .first()
+        .map(|queue| format!("Most drops are at {}.", queue_line(verdict, queue)));
+    let episode = verdict
         .episodes
-        .iter()
-        .take(MOST_LISTED)
-        .map(|episode| episode_line(verdict, episode))
-        .collect();
-    if !episodes.is_empty() {
-        lines.push("Episodes with the most drops, of LQD or the real switch:".to_owned());
-        lines.extend(episodes);
-    }
+        .first()
+        .map(|episode| format!("The worst episode is {}.", episode_line(verdict, episode)));
+    queue.into_iter().chain(episode).collect()
+}
+
+/// Queues at which something is dropped, the worst first.
+fn queues(verdict: &Verdict) -> Vec<&QueueDrops> {
     let mut queues: Vec<&QueueDrops> =
-        verdict.queues.iter().filter(|queue| dropped(queue) > 0).collect();
-    queues.sort_by_key(|queue| Reverse(dropped(queue)));
-    if !queues.is_empty() {
-        lines.push("Queues with the most drops:".to_owned());
-        lines.extend(queues.into_iter().take(MOST_LISTED).map(|queue| queue_line(verdict, queue)));
-    }
-    lines
+        verdict.queues.iter().filter(|queue| dropped(&queue.counts) != [0, 0]).collect();
+    queues.sort_by_key(|queue| Reverse(dropped(&queue.counts)));
+    queues
 }
 
 fn episode_line(verdict: &Verdict, episode: &EpisodeSection) -> String {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     format!(
-        "  {} packets at {}, from {} after the first arrival on{}, in {}",
-        count(episode.drops),
-        switch_name(verdict, episode.trace, episode.switch_id),
+        "from {} after the first arrival on{}, for {}, at {}: {}",
         duration(episode.first_ns.saturating_sub(begin_ns)),
         at_utc(episode.first_ns),
-        duration(episode.last_ns - episode.first_ns)
+        duration(episode.last_ns - episode.first_ns),
+        switch_name(verdict, episode.trace, episode.switch_id),
+        dropped_words(verdict, &episode.counts)
     )
 }
 
 fn queue_line(verdict: &Verdict, queue: &QueueDrops) -> String {
-    let lqd = queue.counts.lqd;
-    let real = queue.counts.real.zip(queue.counts.only_real).map(|(real, only_real)| {
+    format!(
+        "port {}, queue {} of {}: {}",
+        queue.port,
+        queue.queue,
+        switch_name(verdict, queue.trace, queue.switch_id),
+        dropped_words(verdict, &queue.counts)
+    )
+}
+
+/// What the switch's own policy drops, and what of it the best alpha and LQD avoid.
+pub(crate) fn dropped_words(verdict: &Verdict, counts: &DropCounts) -> String {
+    let DropCounts { own, lqd, best_alpha, real, only_real, .. } = *counts;
+    let alpha = better_alpha(verdict).zip(best_alpha);
+    let others = alpha.into_iter().chain([("LQD".to_owned(), lqd)]);
+    let others: Vec<String> =
+        others.map(|(name, sent)| saving(&name, own.packets, sent.packets)).collect();
+    let real = real.zip(only_real).map(|(real, only_real)| {
         format!(
-            "; the real switch {}, of which LQD transmits {}",
+            "; the real switch drops {}, of which LQD transmits {}",
             count(real.packets),
             count(only_real.packets)
         )
     });
     format!(
-        "  port {}, queue {} of {}: LQD drops {} packets ({} bytes){}",
-        queue.port,
-        queue.queue,
-        switch_name(verdict, queue.trace, queue.switch_id),
-        count(lqd.packets),
-        count(lqd.bytes),
+        "{} drops {} packets ({} bytes); {}{}",
+        own_name(verdict),
+        count(own.packets),
+        count(own.bytes),
+        others.join(", "),
         real.unwrap_or_default()
     )
 }
 
-/// Packets that LQD or the real switch drops there.
-fn dropped(queue: &QueueDrops) -> u64 {
-    queue.counts.lqd.packets.max(queue.counts.real.map_or(0, |real| real.packets))
+/// How many packets fewer another policy drops.
+fn saving(name: &str, own: u64, other: u64) -> String {
+    match own.checked_sub(other) {
+        Some(0) => format!("{name} saves none"),
+        Some(saved) => format!("{name} saves {}", count(saved)),
+        None => format!("{name} drops {} more", count(other - own)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_policy_saves_in_words() {
+        assert_eq!(saving("LQD", 4_000, 1_000), "LQD saves 3,000");
+        assert_eq!(saving("LQD", 4, 4), "LQD saves none");
+        assert_eq!(saving("alpha 8", 4, 7), "alpha 8 drops 3 more");
+    }
 }

@@ -53,6 +53,11 @@ fn by_switch(verdict: &Verdict) -> String {
             of(|of| Some(of.counts.lqd.packets)),
         ),
         (
+            "switch_own_drops",
+            "packets that a switch's own policy drops",
+            of(|of| Some(of.counts.own.packets)),
+        ),
+        (
             "switch_real_drops",
             "packets that a real switch drops",
             of(|of| of.counts.real.map(|real| real.packets)),

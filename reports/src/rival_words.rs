@@ -37,21 +37,16 @@ pub(crate) fn name_of(verdict: &Verdict, policy: &str) -> String {
     rival.map_or_else(|| policy.to_owned(), name)
 }
 
-/// Which alpha to set, what the untrained rule and this model add to it, and how far LQD is from the optimum; `model` is
-/// what Credence transmits with a model. Nothing where LQD drops nothing.
-pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<String> {
+/// Which alpha to set, and what it saves. Nothing where neither LQD nor the switch's own policy drops.
+pub(crate) fn alpha_sentences(verdict: &Verdict) -> Vec<String> {
     let rivals = &verdict.rivals;
-    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
-        return Vec::new();
-    };
-    if verdict.dropped.packets == 0 {
+    let Some(alpha) = rivals.best_alpha() else { return Vec::new() };
+    if verdict.dropped.packets + verdict.counts.own.packets == 0 {
         return Vec::new();
     }
-    let section = verdict.policies.iter().find(|of| of.policy == ReplayPolicy::Lqd);
-    let lqd = section.map_or(0, |section| section.sent.bytes);
     let is_shared = |of: &&RivalSection| of.kind == RivalKind::Alpha && of.alpha.is_none();
     let shared = rivals.policies.iter().find(is_shared).map_or(0, |of| of.sent.bytes);
-    let mut sentences = vec![alpha_sentence(alpha, shared, lqd)];
+    let mut sentences = vec![alpha_sentence(alpha, shared, lqd_bytes(verdict))];
     sentences.extend(own_alpha_sentence(verdict, alpha));
     if let Some(each) = rivals.class_alphas() {
         sentences.push(format!(
@@ -60,37 +55,53 @@ pub(crate) fn rival_sentences(verdict: &Verdict, model: Option<Sent>) -> Vec<Str
             compared(each.sent.bytes, alpha.sent.bytes)
         ));
     }
-    let that = if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" };
-    sentences.push(format!(
-        "The untrained rule ({}) transmits {} {that}; it needs no training and no table.",
-        rule.policy,
-        compared(rule.sent.bytes, alpha.sent.bytes)
-    ));
-    if let Some(model) = model {
-        sentences.push(format!(
-            "Credence with this model transmits {} {that}, and {} the untrained rule.",
-            compared(model.bytes, alpha.sent.bytes),
-            compared(model.bytes, rule.sent.bytes)
-        ));
-    }
-    sentences.push(if rivals.chosen_on_other_rows {
-        "Alpha and rule were chosen on the rows that are not measured here.".to_owned()
-    } else {
-        "Alpha and rule were chosen on these very rows.".to_owned()
-    });
-    if let Some(optimum) = rivals.optimum {
-        let more = optimum.most_bytes.saturating_sub(lqd);
-        let found = match optimum.found.bytes.saturating_sub(lqd) {
-            0 => "no schedule was found that transmits more than LQD".to_owned(),
-            more => format!("a schedule was found that transmits {} bytes more", count(more)),
-        };
-        sentences.push(format!(
-            "No policy, even if it knows all arrivals, transmits more than {} bytes ({}) more than LQD; {found}.",
-            count(more),
-            percent(more, lqd)
-        ));
-    }
     sentences
+}
+
+/// What the untrained rule adds to the best alpha. Nothing where LQD drops nothing.
+pub(crate) fn rule_sentences(verdict: &Verdict) -> Vec<String> {
+    let rivals = &verdict.rivals;
+    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
+        return Vec::new();
+    };
+    if verdict.dropped.packets == 0 {
+        return Vec::new();
+    }
+    let chosen = if rivals.chosen_on_other_rows {
+        "Alpha and rule were chosen on the rows that are not measured here."
+    } else {
+        "Alpha and rule were chosen on these very rows."
+    };
+    let what = format!(
+        "The untrained rule ({}) transmits {} {}; it needs no training and no table.",
+        rule.policy,
+        compared(rule.sent.bytes, alpha.sent.bytes),
+        that(alpha)
+    );
+    vec![what, chosen.to_owned()]
+}
+
+/// What Credence with a model adds to both, which transmits `model`.
+pub(crate) fn model_sentence(verdict: &Verdict, model: Sent) -> Option<String> {
+    let (alpha, rule) = (verdict.rivals.best_alpha()?, verdict.rivals.best_rule()?);
+    (verdict.dropped.packets > 0).then(|| {
+        format!(
+            "Credence with this model transmits {} {}, and {} the untrained rule.",
+            compared(model.bytes, alpha.sent.bytes),
+            that(alpha),
+            compared(model.bytes, rule.sent.bytes)
+        )
+    })
+}
+
+/// What LQD transmits, bytes.
+pub(crate) fn lqd_bytes(verdict: &Verdict) -> u64 {
+    let section = verdict.policies.iter().find(|of| of.policy == ReplayPolicy::Lqd);
+    section.map_or(0, |section| section.sent.bytes)
+}
+
+fn that(alpha: &RivalSection) -> &'static str {
+    if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" }
 }
 
 fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
@@ -101,7 +112,7 @@ fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
         );
     };
     let gain = match (alpha.sent.bytes.checked_sub(shared), lqd.checked_sub(shared)) {
-        (Some(own), Some(of)) if of > 0 => format!(", {} of what LQD gains", percent(own, of)),
+        (Some(own), Some(of)) if of > 0 => format!(", {} of what LQD gains", percent_of(own, of)),
         _ => String::new(),
     };
     format!(
@@ -119,7 +130,7 @@ fn own_alpha_sentence(verdict: &Verdict, alpha: &RivalSection) -> Option<String>
         (false, Some(own)) => format!("Your alpha, {own},"),
         (false, None) => "Your alphas".to_owned(),
     };
-    let that = if alpha.alpha.is_some() { "that alpha" } else { "Complete Sharing" };
+    let that = that(alpha);
     let verb = if verdict.dynamic_thresholds_alpha.is_some() { "transmits" } else { "transmit" };
     Some(format!("{own} {verb} {} {that}.", compared(sent, alpha.sent.bytes)))
 }
@@ -133,7 +144,8 @@ fn compared(bytes: u64, other: u64) -> String {
     }
 }
 
-fn percent(part: u64, whole: u64) -> String {
+/// A share in percent, with up to three decimals.
+pub(crate) fn percent_of(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "undefined".to_owned();
     }
@@ -146,7 +158,7 @@ fn percent(part: u64, whole: u64) -> String {
 /// Whether one comparison does as well as a report's model.
 pub(crate) fn comparison_sentence(report: &Report) -> Option<String> {
     let one = report.one_comparison.as_ref()?;
-    let share = percent(one.threshold_permille.into(), 1_000);
+    let share = percent_of(one.threshold_permille.into(), 1_000);
     let bytes = count(one.more_bytes.unsigned_abs());
     let chosen = if one.chosen_on_other_rows {
         "It was chosen on the rows that are not measured here"
@@ -216,9 +228,9 @@ mod tests {
 
     #[test]
     fn shares_and_differences_in_words() {
-        assert_eq!(percent(1, 4), "25%");
-        assert_eq!(percent(1, 3), "33.333%");
-        assert_eq!(percent(1, 0), "undefined");
+        assert_eq!(percent_of(1, 4), "25%");
+        assert_eq!(percent_of(1, 3), "33.333%");
+        assert_eq!(percent_of(1, 0), "undefined");
         assert_eq!(compared(5, 5), "as many bytes as");
         assert_eq!(compared(2_005, 5), "2,000 bytes more than");
         assert_eq!(compared(5, 2_005), "2,000 bytes fewer than");

@@ -2,10 +2,9 @@
 
 use crate::drift_words::drift_sentence;
 use crate::numbers::{count, optional};
-use crate::place_words::place_lines;
-use crate::rival_words::{self, asked_sentences, comparison_sentence, model_sent, rival_sentences};
-use crate::verdict_words::{alpha, cautions, sentence_of, slack_sentence};
-use crate::{Exporter, PageError, gain_sentences, trace_sentences};
+use crate::rival_words;
+use crate::verdict_words::{alpha, slack_sentence, story_lines};
+use crate::{Exporter, PageError, gain_sentences};
 use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -34,14 +33,7 @@ fn heading(report: &Report) -> Vec<String> {
     let drops = labels.drop_share.map(|share| share * 100.0);
     let mut lines = Vec::new();
     if let Some(verdict) = &report.verdict {
-        lines.extend([sentence_of(verdict, crate::trace_words::rows(report)), String::new()]);
-        lines.extend(cautions(verdict));
-        lines.extend(crate::trace_words::held_out(report));
-        lines.extend(rival_sentences(verdict, model_sent(report)));
-        lines.extend(comparison_sentence(report));
-        lines.extend(asked_sentences(verdict));
-        lines.extend(trace_sentences(verdict));
-        lines.extend(place_lines(verdict));
+        lines.extend(story_lines(verdict, Some(report)));
         lines.push(String::new());
     }
     lines.extend([
@@ -91,7 +83,7 @@ fn heading(report: &Report) -> Vec<String> {
     if let Some(silent) = crate::trace_words::predicts_nothing(report) {
         lines.extend([silent, String::new()]);
     }
-    if let Some(gain) = &report.gain {
+    if let (Some(gain), None) = (&report.gain, &report.verdict) {
         lines.extend(gain_sentences(gain));
         lines.push(String::new());
     }

@@ -1,8 +1,12 @@
 //! The figures of a verdict: drops over time and by queue.
 
+use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers;
+use crate::overview;
 use crate::plot::{Axis, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
-use dropcast_pipeline::report::verdict::{DropCounts, EpisodeSection, TimelineSection, Verdict};
+use dropcast_pipeline::report::verdict::{
+    DropCounts, EpisodeSection, HourSection, TimelineSection, Verdict,
+};
 use dropcast_replay::Sent;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,8 +19,13 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
         _ => format!(" of {}", verdict.traces[trace]),
     };
     let title = format!("Occupancy and drops over time{of}");
-    let mut figure =
-        panels(title, timeline, "Time since the first arrival", "", "of the fullest switch");
+    let mut figure = panels(
+        verdict,
+        title,
+        timeline,
+        ("Time since the first arrival", ""),
+        "of the fullest switch",
+    );
     let begin = numbers::at_utc(timeline.begin_ns);
     if !begin.is_empty() {
         figure.description.push_str(&format!(" The first arrival{begin} is at 0."));
@@ -26,11 +35,7 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
 
 /// Numbers of the traces, those with the most drops first.
 pub(crate) fn worst_first(verdict: &Verdict) -> Vec<usize> {
-    let drops = |at: &usize| {
-        let TimelineSection { lqd_packets, real, .. } = &verdict.timelines[*at];
-        let real = real.as_ref().map_or(0, |real| real.packets.iter().sum());
-        Reverse(lqd_packets.iter().sum::<u64>().max(real))
-    };
+    let drops = |at: &usize| Reverse(verdict.by_trace.get(*at).map(|trace| dropped(&trace.counts)));
     let mut order: Vec<usize> = (0..verdict.timelines.len()).collect();
     order.sort_by_key(drops);
     order
@@ -46,15 +51,15 @@ pub(crate) fn episode(verdict: &Verdict, rank: usize, episode: &EpisodeSection) 
         utc => utc.trim_start_matches(" (").trim_end_matches(')').to_owned(),
     };
     let from = format!(" (from {at} on)");
-    panels(format!("Episode {rank}"), timeline, "Time", &from, "of the switch")
+    panels(verdict, format!("Episode {rank}"), timeline, ("Time", &from), "of the switch")
 }
 
 /// The plots of a timeline. `time` is the name of the time, `from` when it begins, where that is not in its name.
 fn panels(
+    verdict: &Verdict,
     title: String,
     timeline: &TimelineSection,
-    time: &str,
-    from: &str,
+    (time, from): (&str, &str),
     whose: &str,
 ) -> PanelFigure {
     let bins = timeline.arrived_packets.len() as u64;
@@ -64,7 +69,11 @@ fn panels(
         Series::new(name, Draw::Steps, held(bin, packets.iter().map(|&p| Some(p as f64))))
     };
     let occupancy = held(bin, timeline.peak_occupancy.iter().copied());
-    let mut drops = vec![count("LQD drops", &timeline.lqd_packets)];
+    let mut drops = vec![count(OWN_DROPS, &timeline.own_packets)];
+    if let (Some(best), Some(_)) = (&timeline.best_alpha_packets, better_alpha(verdict)) {
+        drops.push(count(BEST_DROPS, best));
+    }
+    drops.push(count("LQD drops", &timeline.lqd_packets));
     if let Some(real) = &timeline.real {
         drops.push(count("real drops", &real.packets));
     }
@@ -76,7 +85,8 @@ fn panels(
         title,
         description: format!(
             "Above, the highest occupancy {whose} that an arrival meets, as a share of the buffer; \
-             below, drops and errors of the model, in packets. Each value is of {}.",
+             below, drops and errors of the model, in packets. The switch's own policy is {}. Each value is of {}.",
+            own_name(verdict),
             numbers::duration(timeline.bin_ns)
         ),
         x: Axis::new(format!("{time}, {}{from}", unit.name)),
@@ -109,11 +119,60 @@ fn held(bin: f64, values: impl Iterator<Item = Option<f64>>) -> Vec<(f64, f64)> 
     points
 }
 
+/// What the switch's own policy drops.
+pub(crate) const OWN_DROPS: &str = "own policy drops";
+/// What the best alpha drops.
+pub(crate) const BEST_DROPS: &str = "best alpha drops";
+
+/// All traces by the hour. None if there is nothing to show.
+pub(crate) fn by_hour(verdict: &Verdict) -> Option<PanelFigure> {
+    let hours = overview::hours(verdict);
+    let first = hours.first()?;
+    let series = |name: &str, of: fn(&DropCounts) -> Option<u64>| {
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for HourSection { begin_ns, hours, counts, .. } in hours {
+            let at = (begin_ns - first.begin_ns) as f64 / HOUR_NS;
+            let dropped = of(counts).map_or(0.0, |packets| packets as f64);
+            // A value holds for its hour; hours without arrivals are a gap.
+            match points.last_mut() {
+                Some(last) if last.0 == at => last.1 = dropped,
+                Some(&mut (end, _)) => points.extend([(end, f64::NAN), (at, dropped)]),
+                None => points.push((at, dropped)),
+            }
+            points.push((at + *hours as f64, dropped));
+        }
+        Series::new(name, Draw::Steps, points)
+    };
+    let mut drops = vec![series(OWN_DROPS, |counts| Some(counts.own.packets))];
+    if better_alpha(verdict).is_some() {
+        drops.push(series(BEST_DROPS, |counts| packets(counts.best_alpha)));
+    }
+    drops.push(series("LQD drops", |counts| Some(counts.lqd.packets)));
+    if hours.iter().any(|hour| hour.counts.real.is_some()) {
+        drops.push(series("real drops", |counts| packets(counts.real)));
+    }
+    Some(PanelFigure {
+        title: "Drops by the hour".to_owned(),
+        description: format!(
+            "Packets dropped in each {} of all traces. The switch's own policy is {}.",
+            overview::hours_long(first.hours),
+            own_name(verdict)
+        ),
+        x: Axis::new(format!("Time, h (from {} UTC on)", overview::begin(first))),
+        panels: vec![Panel { y: Axis::new("Packets").whole(), series: drops, height: 1 }],
+        notes: Vec::new(),
+    })
+}
+
+const HOUR_NS: f64 = 3_600e9;
+
 /// Packets of one kind; none if that is not told.
 type CountOf = fn(&DropCounts) -> Option<u64>;
 
 /// Kinds of packets that are counted by queue.
-pub(crate) const KINDS: [(&str, CountOf); 6] = [
+pub(crate) const KINDS: [(&str, CountOf); 8] = [
+    (OWN_DROPS, |counts| Some(counts.own.packets)),
+    (BEST_DROPS, |counts| packets(counts.best_alpha)),
     ("LQD drops", |counts| Some(counts.lqd.packets)),
     ("real drops", |counts| packets(counts.real)),
     ("only real", |counts| packets(counts.only_real)),
@@ -157,9 +216,11 @@ fn heat(verdict: &Verdict, trace: usize, switch_id: u16) -> HeatFigure {
     };
     HeatFigure {
         title,
-        description: "Packets by port: what LQD and the real switch drop, where they differ, and \
-                      what the model predicts wrongly. The more, the darker."
-            .to_owned(),
+        description: format!(
+            "Packets by port: what the switch's own policy ({}), the best alpha, LQD and the real switch drop, where \
+             these two differ, and what the model predicts wrongly. The more, the darker.",
+            own_name(verdict)
+        ),
         x: Axis::new("Port"),
         y: Axis::new(""),
         value: Axis::new("packets"),

@@ -19,7 +19,8 @@ mod tools;
 use chromium::Chromium;
 use dropcast_data::RowOrder;
 use dropcast_pipeline::report::Report;
-use dropcast_reports::{Exporter, Html, sweep_page, verdict_page};
+use dropcast_pipeline::report::verdict::{HourSection, TimelineSection, TraceDrops};
+use dropcast_reports::{Exporter, Html, sweep_page, verdict_page, verdict_text};
 use figures::{Shown, expected};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -224,7 +225,7 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     assert_eq!(browser.evaluate(ground), "rgb(21, 24, 28)");
     media(browser, "print", "dark");
     assert_eq!(browser.evaluate(ground), "rgb(255, 255, 255)", "paper is white");
-    let hidden = "[...document.querySelectorAll('nav, details.numbers, .tip, .marks, .tools, #votes')] \
+    let hidden = "[...document.querySelectorAll('nav, details.numbers, .tip, .marks, .tools, .unfold, #votes')] \
                   .every((element) => getComputedStyle(element).display === 'none')";
     assert_eq!(browser.evaluate(hidden), true);
     let bare = "[...document.querySelectorAll('.folds')].filter((folds) => \
@@ -239,9 +240,37 @@ fn check_media(browser: &mut Chromium, file: &PageFile) {
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     media(browser, "", "light");
     browser.open(&file.path, 400);
-    let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    assert_eq!(browser.evaluate(beyond), 0, "the page is wider than the window");
+    check_narrow(browser);
     browser.open(&file.path, 1300);
+}
+
+/// In a narrow window all sections but the first are folded, until they are opened, and on paper none is.
+fn check_narrow(browser: &mut Chromium) {
+    let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    let high = "document.documentElement.scrollHeight";
+    assert_eq!(browser.evaluate(beyond), 0, "the page is wider than the window");
+    let folded = browser.evaluate(high).as_u64().unwrap();
+    assert!(folded <= 5 * 800, "{folded} pixels are more than five screens of a phone");
+    let shown = "[...document.querySelectorAll('main > section > h2')].slice(1).map((head) => \
+                 [...head.parentElement.children].some((part) => \
+                 !part.matches('h2, .unfold') && part.offsetHeight > 0))";
+    let all_are = |browser: &mut Chromium, expected: bool| {
+        let shown = browser.evaluate(shown);
+        let shown = shown.as_array().unwrap();
+        assert!(!shown.is_empty() && shown.iter().all(|is| *is == expected), "{shown:?}");
+    };
+    all_are(browser, false);
+    browser.ask("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    all_are(browser, true);
+    browser.ask("Emulation.setEmulatedMedia", json!({"media": ""}));
+    let linked = "location.hash = document.querySelector('main > section + section > h2').id; \
+                  new Promise((done) => setTimeout(done, 50))";
+    browser.evaluate(linked);
+    assert_eq!(browser.evaluate(shown)[0], true, "a link opens its section");
+    let press = "document.querySelectorAll('.unfold[aria-expanded=false]').forEach((press) => press.click())";
+    browser.evaluate(press);
+    all_are(browser, true);
+    assert_eq!(browser.evaluate(beyond), 0, "an open section is wider than the window");
 }
 
 /// Without scripts the texts of points and the tables are still present.
@@ -299,6 +328,40 @@ fn a_verdict_in_a_browser() {
     let file = page_file(&verdict_page(&verdict).unwrap());
     check_page(&mut browser, &file, &figures::expected_of_verdict(&json));
 }
+
+/// Three traces of two days: all of them in a row each, and by the hour.
+#[test]
+fn a_folder_of_traces_in_a_browser() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let mut verdict = tiny::leaf::report().verdict.unwrap();
+    let (whole, timeline) = (verdict.by_trace[0].clone(), verdict.timelines[0].clone());
+    verdict.traces = ["monday", "tuesday", "empty"].map(str::to_owned).to_vec();
+    verdict.by_trace = vec![whole.clone(), whole, TraceDrops::default()];
+    verdict.timelines = vec![timeline.clone(), timeline, TimelineSection::default()];
+    let row = verdict.hours[0].clone();
+    let hour = |hours: u64| HourSection {
+        begin_ns: 1_700_000_000_000_000_000 / HOUR_NS * HOUR_NS + hours * HOUR_NS,
+        begin_utc: Some("2023-11-14T22:00:00.000000000Z".to_owned()),
+        ..row.clone()
+    };
+    verdict.hours = [0, 1, 24].map(hour).to_vec();
+    let json = serde_json::to_value(&verdict).unwrap();
+    let file = page_file(&verdict_page(&verdict).unwrap());
+    let mut expected = figures::expected_of_verdict(&json);
+    let whole = |name: &String| name == "Occupancy and drops over time";
+    for (name, points) in expected.clone().into_iter().filter(|((figure, _), _)| whole(figure)) {
+        for trace in ["monday", "tuesday"] {
+            expected.insert((format!("{} of {trace}", name.0), name.1.clone()), points.clone());
+        }
+    }
+    check_page(&mut browser, &file, &expected);
+    let text = verdict_text(&verdict);
+    for row in ["\n2023-11-14 22:00 ", "\n2023-11-15 22:00 ", "\nmonday ", "\nempty "] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+}
+
+const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// For a picture alone: its hit areas, their effect on its pixels, and its drawn shapes. An image
 /// does not see the page's style sheet.

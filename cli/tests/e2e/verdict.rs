@@ -8,13 +8,24 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
     let room = Room::with_a_run();
     let report = "report --data runs/small/trace.parquet";
     let text = room.good(report);
-    assert!(text.starts_with("A perfect oracle saves "), "{text}");
+    assert!(text.starts_with("The switch's policy (Complete Sharing) drops "), "{text}");
+    let places: Vec<usize> = [
+        "\nQueues with the most drops:\n  port ",
+        "\nEpisodes with the most drops:\n  from ",
+        "\nSet alpha to ",
+        "\nThe untrained rule ",
+        "\nA perfect oracle saves ",
+        "\nNo policy, even if it knows all arrivals, ",
+    ]
+    .map(|part| text.find(part).unwrap_or_else(|| panic!("{part} is not in {text}")))
+    .to_vec();
+    assert!(places.is_sorted(), "the order of the user's questions: {text}");
     assert!(text.contains("Credence, perfect oracle"), "{text}");
     let json: Value = serde_json::from_str(&room.good(&format!("{report} --format json"))).unwrap();
     assert_eq!(json["conclusion"]["kind"], "oracle_could_gain");
     room.good(&format!("{report} --format html -o verdict.html"));
     let page = String::from_utf8(room.read("verdict.html")).unwrap();
-    assert!(page.contains("Is an oracle worth it here?") && page.contains("<svg"));
+    assert!(page.contains("What is dropped here, and what would help?") && page.contains("<svg"));
 
     // With the model, the policies that need none transmit the same of all rows.
     let with_model = format!("{report} --model runs/small/model.json --rows all --format json");
@@ -155,6 +166,10 @@ fn each_switch_tells_its_alpha() {
     assert!(page.contains("<td>1, 0.25</td>"), "{page}");
 }
 
+fn own_packets(counts: &Value) -> u64 {
+    counts["own"]["packets"].as_u64().unwrap()
+}
+
 /// Eight runs since 1970, each with more drops than the one before, and a silence of an hour.
 #[test]
 fn traces_of_a_folder_are_named_and_the_worst_comes_first() {
@@ -193,6 +208,19 @@ fn traces_of_a_folder_are_named_and_the_worst_comes_first() {
     assert!(shown.is_sorted_by(|one, next| one > next), "run 8 has the most drops");
     assert!(page.contains(">Time since the first arrival, min<"));
     assert!(page.contains("drops at switch 0 of run=8 from"), "episodes name their trace");
+    // A day at a glance: a line for each trace, and the two hours in which packets arrive.
+    let text = room.good(report);
+    let at = |line: &str| text.find(line).unwrap_or_else(|| panic!("{line} is not in {text}"));
+    let traces: Vec<usize> = (1..=8).map(|run| at(&format!("\nrun={run}/switch=0 "))).collect();
+    assert!(traces.is_sorted_by(|one, next| one > next), "the worst comes first: {text}");
+    assert!(at("\n2023-11-14 22:00 ") < at("\n2023-11-14 23:00 "), "{text}");
+    assert!(page.contains("aria-label=\"Drops by the hour\""), "{page}");
+    let own: u64 =
+        json["hours"].as_array().unwrap().iter().map(|hour| own_packets(&hour["counts"])).sum();
+    let by_trace = json["by_trace"].as_array().unwrap().iter();
+    assert_eq!(by_trace.map(|trace| own_packets(&trace["counts"])).sum::<u64>(), own);
+    assert_eq!(own, own_packets(&json["counts"]));
+    assert!(own > 0, "{json}");
 }
 
 /// A policy that is asked for has its row in every format, with a model and without, and in a run.

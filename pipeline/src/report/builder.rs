@@ -128,10 +128,10 @@ impl<'m> ReportBuilder<'m> {
         batch: &LabelledBatch,
         measured: &[bool],
     ) -> Result<(), ReportError> {
-        let predicted = self.replay.add(batch, measured)?;
+        let told = self.replay.add(batch, measured)?;
         match &mut self.judge {
-            Some(judge) if predicted.len() == batch.len() => {
-                judge.add(batch, measured, Some(&predicted))?;
+            Some(judge) if told.predicted.len() == batch.len() => {
+                judge.add(batch, measured, Some(&told))?;
             }
             _ => self.judge = None,
         }

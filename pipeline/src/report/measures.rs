@@ -27,11 +27,14 @@ pub enum Measured<'a> {
 type Value = fn(&Facts<'_>) -> Option<f64>;
 
 /// Every measure, in the order in which they are shown.
-const MEASURES: [(&str, &str, Value); 15] = [
+const MEASURES: [(&str, &str, Value); 16] = [
     ("arrivals", "packets that arrive", |facts| facts.arrived().map(exact)),
     ("drops", "packets that LQD drops", |facts| facts.drops().map(exact)),
     ("drop_share", "drops, as a share of arrivals", |facts| {
         share(facts.drops()?, facts.arrived()?)
+    }),
+    ("own_drops", "packets that the switch's own policy drops", |facts| {
+        Some(exact(facts.verdict?.counts.own.packets))
     }),
     ("real_drops", "packets that the real switch drops", |facts| {
         Some(exact(facts.verdict?.counts.real?.packets))

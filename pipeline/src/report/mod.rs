@@ -35,7 +35,7 @@ pub use gain::{AlphaGain, Gain, GainSection};
 pub use importance::{FeatureImportance, ImportanceSection, Loss, SampleSection, gini_shares};
 pub use one_comparison::OneComparison;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
-pub(crate) use replay_section::{common_dt_alpha, common_slack_bytes, ratio};
+pub(crate) use replay_section::{common_dt_alpha, common_own_policy, common_slack_bytes, ratio};
 pub use score_ranges::ScoreBin;
 pub use source::{ModelSource, ReportError, TraceSource};
 pub use value::{

@@ -3,7 +3,7 @@
 use super::replay_section::{common_dt_alpha, common_slack_bytes, totals};
 use super::source::{ReportError, TraceSource};
 use super::value::{ReplaySection, SwitchSection};
-use super::verdict::ReplayedSwitches;
+use super::verdict::{ModelRows, ReplayedSwitches};
 use dropcast_data::LabelledBatch;
 use dropcast_forest::ForestScorer;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, Replayed};
@@ -69,7 +69,7 @@ impl<'m> ModelReplay<'m> {
     }
 
     /// The next rows, in order of arrival, and whether each is counted; the others only take room
-    /// in the buffers. Returns which of them are predicted as drops, nothing if nothing is replayed.
+    /// in the buffers. Returns what it tells of them, nothing if nothing is replayed.
     ///
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be
@@ -78,7 +78,7 @@ impl<'m> ModelReplay<'m> {
         &mut self,
         batch: &LabelledBatch,
         counted: &[bool],
-    ) -> Result<Vec<bool>, ReportError> {
+    ) -> Result<ModelRows, ReportError> {
         let trace = self.trace.as_mut().ok_or(ReportError::NoTrace)?;
         trace.source.check(batch)?;
         let (Some(replay), Some(arrivals)) = (&mut trace.replay, &batch.arrivals) else {
@@ -88,23 +88,24 @@ impl<'m> ModelReplay<'m> {
                     format!("trace {name} does not say when and where its packets arrived");
                 self.omit(reason);
             }
-            return Ok(Vec::new());
+            return Ok(ModelRows::default());
         };
         let columns: Vec<&[u32]> =
             trace.columns.iter().map(|&column| batch.features[column].as_slice()).collect();
         let scores = self.scorer.score_columns(&columns);
         let above = |&score: &u32| score > self.model.forest.vote_threshold;
         let predicted: Vec<bool> = scores.iter().map(above).collect();
+        let mut by_own = Vec::with_capacity(predicted.len());
         for (row, &predicted) in predicted.iter().enumerate() {
             let known = Arrival::of(arrivals, row, batch.drop[row]);
             let arrival = Arrival { predicted, counted: counted[row], ..known };
-            replay.arrive(&arrival).map_err(|source| {
+            by_own.push(replay.arrive(&arrival).map_err(|source| {
                 let row = trace.rows + row as u64;
                 ReportError::Replay { trace: trace.source.name.clone(), row, source }
-            })?;
+            })?);
         }
         trace.rows += batch.len() as u64;
-        Ok(predicted)
+        Ok(ModelRows { predicted, by_own })
     }
 
     /// The trace has no more rows: drains its buffers.

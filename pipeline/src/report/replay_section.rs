@@ -84,6 +84,15 @@ pub(crate) fn common_dt_alpha<'a>(
     alphas.all(|alpha| alpha == first).then(|| first.clone())
 }
 
+/// What the switches do by themselves, as the registry names it, unless they differ.
+pub(crate) fn common_own_policy<'a>(
+    switches: impl IntoIterator<Item = &'a Replayed>,
+) -> Option<String> {
+    let mut policies = switches.into_iter().map(|replayed| &replayed.own_policy);
+    let first = policies.next()?;
+    policies.all(|policy| policy == first).then(|| first.to_string())
+}
+
 /// The slack of Credence's thresholds, unless it differs among the switches.
 pub(crate) fn common_slack_bytes<'a>(
     switches: impl IntoIterator<Item = &'a Replayed>,
@@ -169,6 +178,7 @@ pub(crate) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropcast_switch::PolicySpec;
 
     fn replayed(ports: u16, confusion: Confusion, lqd: u64, followed: u64) -> Replayed {
         let sent = |packets| Sent { packets, bytes: packets * 100 };
@@ -176,6 +186,7 @@ mod tests {
             ports,
             dt_alpha: Alphas::try_from(f64::from(ports)).expect("positive"),
             alpha_is_assumed: false,
+            own_policy: PolicySpec::dt(Alphas::try_from(f64::from(ports)).expect("positive")),
             slack_bytes: u32::from(ports),
             arrived: sent(confusion.total()),
             sent: [sent(lqd); ReplayPolicy::ALL.len()],
@@ -206,6 +217,8 @@ mod tests {
         assert_eq!(common_dt_alpha([&one, &two]), None);
         assert_eq!(common_slack_bytes([&one, &one]), Some(one.slack_bytes));
         assert_eq!(common_slack_bytes([&one, &two]), None);
+        assert_eq!(common_own_policy([&one, &one]).as_deref(), Some("dt:alpha=3"));
+        assert_eq!(common_own_policy([&one, &two]), None);
     }
 
     #[test]

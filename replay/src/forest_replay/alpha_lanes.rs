@@ -98,7 +98,9 @@ impl Lanes {
     fn arrive(&mut self, packet: &Packet, time_ns: u64, alphas: &[f64]) {
         let Lanes { complete_sharing, joined, apart, .. } = self;
         complete_sharing.advance(time_ns);
-        apart.iter_mut().for_each(|(_, switch)| switch.arrive(packet, time_ns));
+        for (_, switch) in apart.iter_mut() {
+            switch.arrive(packet, time_ns);
+        }
         let buffer = complete_sharing.switch.buffer();
         if accepts(buffer, packet, f64::MAX) {
             for lane in joined.extract_if(.., |lane| !accepts(buffer, packet, alphas[*lane])) {

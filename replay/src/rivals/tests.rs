@@ -49,7 +49,9 @@ fn rivals(
 
 fn known(arrivals: &[Arrival], pauses: &[Pause], policy: ReplayPolicy) -> Sent {
     let mut replay = Replay::new(spec(), ReplayOptions::default()).pausing(pauses);
-    arrivals.iter().for_each(|arrival| replay.arrive(arrival).expect("sound arrivals"));
+    for arrival in arrivals {
+        replay.arrive(arrival).expect("sound arrivals");
+    }
     let at = ReplayPolicy::ALL.iter().position(|&of| of == policy).expect("replayed");
     let mut sum = Sent::default();
     replay.finish().values().for_each(|replayed| sum.add(replayed.sent[at]));

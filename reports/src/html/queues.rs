@@ -2,8 +2,9 @@
 
 use super::body::{Body, Data};
 use super::table::{Cell, told};
+use crate::drop_words::policies_sentence;
 use crate::numbers;
-use crate::verdict_figures::{self, KINDS, switch_name};
+use crate::verdict_figures::{self, BEST_DROPS, KINDS, OWN_DROPS, switch_name};
 use dropcast_pipeline::report::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
 use std::cmp::Reverse;
 
@@ -26,11 +27,14 @@ pub(super) fn by_port(page: &mut Body, verdict: &Verdict) {
             break;
         }
         drawn += 1;
-        let caption = "Packets by port, the more the darker. False positives are predicted as drops, \
-                       but LQD transmits them; false negatives are drops that were not predicted. \
-                       \u{201C}Only\u{201D} is what one drops and the other transmits.";
+        let caption = format!(
+            "Packets by port, the more the darker. {} False positives are predicted as \
+             drops, but LQD transmits them; false negatives are drops that were not predicted. \
+             \u{201C}Only\u{201D} is what one of LQD and the real switch drops and the other transmits.",
+            policies_sentence(verdict)
+        );
         let (heads, rows) = numbers_of(verdict, trace, id);
-        page.wide_figure(&figure, caption, &Data { heads: &heads, groups: vec![("", rows)] });
+        page.wide_figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows)] });
     }
     if drawn == 0 {
         page.paragraph("No packet is dropped, nor predicted to be.");
@@ -48,6 +52,8 @@ fn numbers_of(
             Cell::Count(Some(queue.port.into())),
             Cell::Count(Some(queue.queue.into())),
             Cell::Count(Some(queue.counts.arrived.packets)),
+            Cell::Count(Some(queue.counts.own.bytes)),
+            Cell::Count(queue.counts.best_alpha.map(|best| best.bytes)),
             Cell::Count(Some(queue.counts.lqd.bytes)),
         ];
         row.extend(KINDS.map(|(_, of)| Cell::Count(of(&queue.counts))));
@@ -56,11 +62,15 @@ fn numbers_of(
     told(&QUEUE_HEADS, own.take(MOST_QUEUES).map(row).collect())
 }
 
-const QUEUE_HEADS: [&str; 10] = [
+const QUEUE_HEADS: [&str; 14] = [
     "port",
     "queue",
     "arrivals",
+    "own policy drops, bytes",
+    "best alpha drops, bytes",
     "LQD drops, bytes",
+    OWN_DROPS,
+    BEST_DROPS,
     "LQD drops",
     "real drops",
     "only real",
@@ -88,8 +98,9 @@ pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
         row
     };
     let bytes = |switch: &SwitchDrops| {
-        let DropCounts { arrived, lqd, real, only_real, only_lqd, .. } = switch.counts;
-        let sent = [Some(arrived), Some(lqd), real, only_real, only_lqd];
+        let DropCounts { arrived, own, best_alpha, lqd, real, only_real, only_lqd, .. } =
+            switch.counts;
+        let sent = [Some(arrived), Some(own), best_alpha, Some(lqd), real, only_real, only_lqd];
         let cells = sent.map(|sent| Cell::Count(sent.map(|sent| sent.bytes)));
         std::iter::once(named(switch)).chain(cells).collect()
     };
@@ -103,6 +114,6 @@ pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
     worst.sort_by_key(|switch| Reverse(switch.counts.badness()));
     let switches = || worst.iter().copied();
     table("Packets at each switch.", &heads, switches().map(packets).collect());
-    let heads = [&["switch", "arrivals"][..], &kinds[..4]].concat();
+    let heads = [&["switch", "arrivals"][..], &kinds[..6]].concat();
     table("Bytes at each switch.", &heads, switches().map(bytes).collect());
 }

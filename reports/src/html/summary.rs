@@ -3,11 +3,11 @@
 use super::body::Body;
 use super::table::Cell;
 use crate::drift_words::drift_sentence;
+use crate::place_words::worst_sentences;
 use crate::plot::escape;
-use crate::rival_words::{asked_sentences, comparison_sentence, model_sent, rival_sentences};
-use crate::verdict_words::{cautions, sentence_of};
-use crate::{gain_sentences, trace_sentences};
+use crate::story::Story;
 use dropcast_pipeline::report::Report;
+use dropcast_pipeline::report::verdict::Verdict;
 
 /// The heading.
 pub(super) fn header(report: &Report) -> String {
@@ -24,28 +24,17 @@ pub(super) fn header(report: &Report) -> String {
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     match &report.verdict {
-        Some(verdict) => {
-            page.section("verdict", "Is the oracle worth it here?");
-            page.lead(&sentence_of(verdict, crate::trace_words::rows(report)));
-            cautions(verdict).iter().for_each(|caution| page.warning(caution));
-            page.cards(&cards(report));
-            let sentences = rival_sentences(verdict, model_sent(report));
-            let sentences = sentences.into_iter().chain(comparison_sentence(report));
-            sentences
-                .chain(asked_sentences(verdict))
-                .for_each(|sentence| page.paragraph(&sentence));
-        }
+        Some(verdict) => story(page, verdict, Some(report)),
         None => {
             page.section("verdict", "Summary");
             page.cards(&cards(report));
         }
     }
-    match &report.gain {
-        Some(gain) => gain_sentences(gain).iter().for_each(|sentence| page.paragraph(sentence)),
-        None => page.paragraph(
+    if report.gain.is_none() {
+        page.paragraph(
             "What the oracle gains over a switch without one is not known: the arrivals were not \
              replayed.",
-        ),
+        );
     }
     if let Some(drift) = drift_sentence(report) {
         page.paragraph(&drift);
@@ -56,7 +45,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
              lower scores.",
         );
     }
-    if let Some(held_out) = crate::trace_words::held_out(report) {
+    if let (Some(held_out), None) = (crate::trace_words::held_out(report), &report.verdict) {
         page.paragraph(&held_out);
     }
     if let Some(silent) = crate::trace_words::predicts_nothing(report) {
@@ -65,11 +54,23 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         page.warning(&unknown);
     }
-    if let Some(verdict) = &report.verdict {
-        trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
-    }
     if report.labels.drops == 0 {
         page.paragraph("Recall and average precision are undefined: there is no drop to predict.");
+    }
+}
+
+/// What drops and what would help, with the numbers of a model's report.
+pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
+    let Story { lead, cautions, drops, answers } = crate::story::story(verdict, report);
+    page.section("verdict", "What is dropped here, and what would help?");
+    page.lead(&lead);
+    cautions.iter().for_each(|caution| page.warning(caution));
+    if let Some(report) = report {
+        page.cards(&cards(report));
+    }
+    let paragraphs = [drops, worst_sentences(verdict)].into_iter().chain(answers);
+    for sentences in paragraphs.filter(|sentences| !sentences.is_empty()) {
+        page.paragraph(&sentences.join(" "));
     }
 }
 

@@ -2,6 +2,9 @@
 
 use super::body::{Body, Data};
 use super::table::{Cell, told};
+use crate::drop_words::policies_sentence;
+use crate::place_words::dropped_words;
+use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
 use dropcast_pipeline::report::verdict::{EpisodeSection, TimelineSection, Verdict};
 
@@ -18,9 +21,10 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         let Some(figure) = verdict_figures::timeline(verdict, at) else { continue };
         let timeline = &verdict.timelines[at];
         let caption = format!(
-            "Each step is {}. Drops are shown when their packet arrived, also if it was \
+            "Each step is {}. {} Drops are shown when their packet arrived, also if it was \
              pushed out later.{}",
             numbers::duration(timeline.bin_ns),
+            policies_sentence(verdict),
             if timeline.real.is_some() { "" } else { " The trace tells of no real drops." }
         );
         let (heads, rows) = numbers_of(timeline);
@@ -59,7 +63,11 @@ fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &Epis
     );
     page.fold(&name);
     let figure = verdict_figures::episode(verdict, rank, episode);
-    let caption = format!("{name}. Each step is {}.", numbers::duration(episode.timeline.bin_ns));
+    let caption = format!(
+        "{name}: {}. Each step is {}.",
+        dropped_words(verdict, &episode.counts),
+        numbers::duration(episode.timeline.bin_ns)
+    );
     let (heads, rows) = numbers_of(&episode.timeline);
     page.wide_figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows)] });
     page.end_fold();
@@ -70,7 +78,7 @@ fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>)
     let happens = |&at: &usize| {
         let wrong = timeline.errors.as_ref().map_or(0, |errors| errors.false_positives[at]);
         let real = timeline.real.as_ref().map_or(0, |real| real.packets[at]);
-        timeline.lqd_packets[at] + real + wrong > 0
+        timeline.lqd_packets[at] + timeline.own_packets[at] + real + wrong > 0
     };
     let row = |at: usize| {
         let real = timeline.real.as_ref();
@@ -79,6 +87,10 @@ fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>)
             Cell::text((at + 1).to_string()),
             Cell::Count(Some(timeline.arrived_packets[at])),
             Cell::Ratio(timeline.peak_occupancy[at], 3),
+            Cell::Count(Some(timeline.own_packets[at])),
+            Cell::Count(Some(timeline.own_bytes[at])),
+            Cell::Count(timeline.best_alpha_packets.as_ref().map(|best| best[at])),
+            Cell::Count(timeline.best_alpha_bytes.as_ref().map(|best| best[at])),
             Cell::Count(Some(timeline.lqd_packets[at])),
             Cell::Count(Some(timeline.lqd_bytes[at])),
             Cell::Count(real.map(|real| real.packets[at])),
@@ -94,10 +106,14 @@ fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>)
     told(&HEADS, rows.collect())
 }
 
-const HEADS: [&str; 12] = [
+const HEADS: [&str; 16] = [
     "step",
     "arrivals",
     "fullest",
+    OWN_DROPS,
+    "bytes",
+    BEST_DROPS,
+    "bytes",
     "LQD drops",
     "bytes",
     "real drops",

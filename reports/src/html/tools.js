@@ -135,11 +135,30 @@
     box.append(wide, bar);
   }
 
+  // On a narrow screen each section but the first is folded until it is opened (page.css); not on a wide one, nor on paper.
+  const folds = new Map();
+  for (const section of [...document.querySelectorAll("main > section")].slice(1)) {
+    const head = section.querySelector(":scope > h2");
+    if (head === null) continue;
+    const fold = (isFolded) => {
+      section.classList.toggle("folded", isFolded);
+      press.textContent = isFolded ? "Show" : "Hide";
+      press.setAttribute("aria-expanded", String(!isFolded));
+    };
+    const press = button("", "", () => fold(!section.classList.contains("folded")));
+    press.className = "unfold";
+    press.setAttribute("aria-label", `Show: ${head.textContent}`);
+    head.after(press);
+    folds.set(section, fold);
+    fold(true);
+  }
+
   // A link to what is folded away opens it.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let at = target; at instanceof Element; at = at.parentElement) {
       if (at.localName === "details") at.open = true;
+      folds.get(at)?.(false);
     }
     target?.scrollIntoView();
   };

@@ -2,11 +2,10 @@
 
 use super::body::Body;
 use super::document::Document;
-use super::{queues, throughput, timeline};
+use super::{overview, queues, summary, throughput, timeline};
 use crate::plot::escape;
-use crate::rival_words::{asked_sentences, rival_sentences};
-use crate::verdict_words::{cautions, slack_sentence};
-use crate::{PageError, figures, trace_sentences, verdict_sentence};
+use crate::verdict_words::slack_sentence;
+use crate::{PageError, figures};
 use dropcast_pipeline::report::verdict::Verdict;
 
 /// One HTML file with the verdict, what every policy transmits, drops over time and by queue, and the
@@ -16,12 +15,8 @@ use dropcast_pipeline::report::verdict::Verdict;
 /// See [`PageError`]; none is known to happen.
 pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     let mut page = Body::default();
-    page.section("verdict", "Is an oracle worth it here?");
-    page.lead(&verdict_sentence(verdict));
-    cautions(verdict).iter().for_each(|caution| page.warning(caution));
-    let sentences = rival_sentences(verdict, None).into_iter().chain(asked_sentences(verdict));
-    sentences.for_each(|sentence| page.paragraph(&sentence));
-    trace_sentences(verdict).iter().for_each(|sentence| page.paragraph(sentence));
+    summary::story(&mut page, verdict, None);
+    overview::write(&mut page, verdict);
     page.section("policies", "What every policy transmits");
     page.figure(
         &figures::throughput(&verdict.policies),

@@ -105,8 +105,11 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
     for (rank, episode) in list(&verdict["episodes"]).iter().enumerate() {
         timeline(&format!("Episode {}", rank + 1), &episode["timeline"], add);
     }
+    hours(verdict, add);
     let queues = list(&verdict["queues"]);
-    let kinds: [(&str, &[&str]); 6] = [
+    let kinds: [(&str, &[&str]); 8] = [
+        ("own policy drops", &["own", "packets"]),
+        ("best alpha drops", &["best_alpha", "packets"]),
         ("LQD drops", &["lqd", "packets"]),
         ("real drops", &["real", "packets"]),
         ("only real", &["only_real", "packets"]),
@@ -126,6 +129,27 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
     }
 }
 
+/// Drops of all traces by the hour, each of which holds to its end.
+fn hours(verdict: &Value, add: &mut Add<'_>) {
+    let begin = |hour: &Value| hour["begin_ns"].as_str()?.parse::<u64>().ok();
+    let hours = list(&verdict["hours"]);
+    let Some(first) = hours.first().and_then(begin) else { return };
+    for (name, kind) in [
+        ("own policy drops", "own"),
+        ("best alpha drops", "best_alpha"),
+        ("LQD drops", "lqd"),
+        ("real drops", "real"),
+    ] {
+        let points = hours.iter().flat_map(|hour| {
+            let at = (begin(hour).unwrap() - first) / 3_600_000_000_000;
+            let packets = hour["counts"][kind]["packets"].as_f64().filter(|&packets| packets > 0.0);
+            let ends = [at, at + hour["hours"].as_u64().unwrap()];
+            packets.into_iter().flat_map(move |packets| ends.map(|at| (at.to_string(), packets)))
+        });
+        add("Drops by the hour", name, points.collect());
+    }
+}
+
 fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     let bin_ns = timeline["bin_ns"].as_f64().unwrap();
     // Both the trace and its episodes last less than 10 s: they are told in ms, us or ns.
@@ -138,6 +162,8 @@ fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     let time = |at: usize| (at as f64 * (bin_ns / unit_ns)).to_string();
     let columns = [
         ("LQD's buffer", &timeline["peak_occupancy"]),
+        ("own policy drops", &timeline["own_packets"]),
+        ("best alpha drops", &timeline["best_alpha_packets"]),
         ("LQD drops", &timeline["lqd_packets"]),
         ("real drops", &timeline["real"]["packets"]),
         ("false positives", &timeline["errors"]["false_positives"]),

@@ -1,5 +1,6 @@
 //! Packets counted by what LQD, the real switch and the model did with them.
 
+use super::rivals::ALPHAS;
 use dropcast_data::DropReason;
 use dropcast_forest::Confusion;
 use dropcast_replay::Sent;
@@ -12,6 +13,10 @@ pub struct DropCounts {
     pub arrived: Sent,
     /// What LQD drops, by the labels.
     pub lqd: Sent,
+    /// What the switch's own policy drops ([`dropcast_replay::own_policy`]).
+    pub own: Sent,
+    /// What the best alpha drops; null if none was replayed.
+    pub best_alpha: Option<Sent>,
     /// Arrivals of which the trace tells whether the real switch dropped them.
     pub real_told: Option<Sent>,
     /// What the real switch dropped.
@@ -33,6 +38,10 @@ pub(super) struct Counted {
     pub(super) size_bytes: u32,
     /// Whether LQD drops it.
     pub(super) by_lqd: bool,
+    /// Whether the switch's own policy drops it.
+    pub(super) by_own: bool,
+    /// A bit for each alpha that drops it.
+    pub(super) by_alphas: u16,
     /// Whether and why the real switch dropped it; none if the trace does not tell.
     pub(super) by_real: Option<Option<DropReason>>,
     /// Whether the real switch marked it (ECN); none if the trace does not tell.
@@ -41,12 +50,56 @@ pub(super) struct Counted {
     pub(super) predicted: Option<bool>,
 }
 
-impl DropCounts {
+impl Counted {
+    fn one(&self) -> Sent {
+        Sent { packets: 1, bytes: u64::from(self.size_bytes) }
+    }
+
+    /// Whether LQD, the real switch or the switch's own policy drops it.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.by_lqd || self.by_own || self.by_real.is_some_and(|reason| reason.is_some())
+    }
+}
+
+/// Counts that tell the alphas apart, until it is known which one is best.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    counts: DropCounts,
+    by_alpha: [Sent; ALPHAS],
+}
+
+impl Tally {
     pub(super) fn add(&mut self, packet: &Counted) {
-        let one = Sent { packets: 1, bytes: u64::from(packet.size_bytes) };
+        self.counts.add(packet);
+        let mut left = packet.by_alphas;
+        while left != 0 {
+            self.by_alpha[left.trailing_zeros() as usize].add(packet.one());
+            left &= left - 1;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Tally) {
+        self.counts.merge(&other.counts);
+        let all = self.by_alpha.iter_mut().zip(other.by_alpha);
+        all.for_each(|(sum, more)| sum.add(more));
+    }
+
+    /// The counts, with those of the best alpha by its number.
+    pub(super) fn counts(&self, best_alpha: Option<usize>) -> DropCounts {
+        let best_alpha = best_alpha.and_then(|at| self.by_alpha.get(at)).copied();
+        DropCounts { best_alpha, ..self.counts }
+    }
+}
+
+impl DropCounts {
+    fn add(&mut self, packet: &Counted) {
+        let one = packet.one();
         self.arrived.add(one);
         if packet.by_lqd {
             self.lqd.add(one);
+        }
+        if packet.by_own {
+            self.own.add(one);
         }
         let count = |sum: &mut Option<Sent>, is: bool| {
             let sum = sum.get_or_insert_default();
@@ -77,6 +130,8 @@ impl DropCounts {
         }
         self.arrived.add(other.arrived);
         self.lqd.add(other.lqd);
+        self.own.add(other.own);
+        sum(&mut self.best_alpha, other.best_alpha);
         sum(&mut self.real_told, other.real_told);
         sum(&mut self.real, other.real);
         sum(&mut self.only_real, other.only_real);
@@ -87,21 +142,21 @@ impl DropCounts {
         }
     }
 
-    /// Whether LQD or the real switch drops something, or the model predicts that.
+    /// Whether LQD, the real switch or its own policy drops something, or the model predicts that.
     pub(super) fn has_drops(&self) -> bool {
         let predicted = self.confusion.map_or(0, |confusion| confusion.tp + confusion.fp);
         let real = self.real.map_or(0, |real| real.packets);
-        self.lqd.packets + real + predicted > 0
+        self.lqd.packets + self.own.packets + real + predicted > 0
     }
 
     /// Packets that are wrong in some way, to sort by: errors of the model, else differences between
-    /// the real switch and LQD, else drops.
+    /// the real switch and LQD, else drops of LQD or the switch's own policy.
     pub fn badness(&self) -> u64 {
         let packets = |sent: Option<Sent>| sent.map_or(0, |sent| sent.packets);
         match &self.confusion {
             Some(confusion) => confusion.fp + confusion.fn_,
             None => match packets(self.only_real) + packets(self.only_lqd) {
-                0 => self.lqd.packets,
+                0 => self.lqd.packets.max(self.own.packets),
                 differ => differ,
             },
         }

@@ -1,7 +1,7 @@
 //! The worst episodes of congestion, at fine resolution.
 
 use super::congestion::GAP_RTTS;
-use super::drop_counts::Counted;
+use super::drop_counts::{Counted, DropCounts, Tally};
 use super::timeline::{Bin, Timeline, TimelineSection};
 use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
@@ -13,7 +13,7 @@ const MOST_EPISODES: usize = 8;
 /// The finest bins are this share of a base round-trip time.
 const BINS_PER_RTT: u64 = 8;
 
-/// One of the worst episodes: drops of LQD or the real switch at one switch, each at most 10 base
+/// One of the worst episodes: drops of LQD, the real switch or its own policy at one switch, each at most 10 base
 /// round-trip times after the one before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeSection {
@@ -33,8 +33,10 @@ pub struct EpisodeSection {
     /// The last.
     #[serde(default)]
     pub last_utc: Option<String>,
-    /// Packets that LQD or the real switch drops.
+    /// Packets that LQD, the real switch or its own policy drops.
     pub drops: u64,
+    /// Arrivals at this switch from the first drop to 10 base round-trip times after the last.
+    pub counts: DropCounts,
     /// Occupancy and drops at this switch, from up to 10 base round-trip times before the first drop to
     /// as long after the last.
     pub timeline: TimelineSection,
@@ -44,7 +46,7 @@ pub struct EpisodeSection {
 #[derive(Default)]
 pub(super) struct Episodes {
     switches: BTreeMap<(usize, u16), Watched>,
-    worst: Vec<EpisodeSection>,
+    worst: Vec<((usize, u16), Open)>,
 }
 
 struct Watched {
@@ -59,6 +61,7 @@ struct Open {
     first_ns: u64,
     last_ns: u64,
     drops: u64,
+    tally: Tally,
     timeline: Timeline,
 }
 
@@ -89,29 +92,28 @@ impl Episodes {
         }
     }
 
-    /// The worst episodes, those with the most drops first.
-    pub(super) fn finish(mut self) -> Vec<EpisodeSection> {
+    /// The worst episodes, those with the most drops first, with the counts of the best alpha, by its number.
+    pub(super) fn finish(mut self, best_alpha: Option<usize>) -> Vec<EpisodeSection> {
         self.end_trace();
-        self.worst
+        let section = |((trace, switch_id), open): ((usize, u16), Open)| EpisodeSection {
+            trace,
+            switch_id,
+            first_ns: open.first_ns,
+            last_ns: open.last_ns,
+            first_utc: known_utc(open.first_ns),
+            last_utc: known_utc(open.last_ns),
+            drops: open.drops,
+            counts: open.tally.counts(best_alpha),
+            timeline: open.timeline.section(best_alpha),
+        };
+        self.worst.into_iter().map(section).collect()
     }
 
-    fn keep(&mut self, (trace, switch_id): (usize, u16), ended: Option<Open>) {
-        let Some(Open { first_ns, last_ns, drops, timeline }) = ended else { return };
-        let at = self.worst.partition_point(|worse| worse.drops >= drops);
+    fn keep(&mut self, place: (usize, u16), ended: Option<Open>) {
+        let Some(ended) = ended else { return };
+        let at = self.worst.partition_point(|(_, worse)| worse.drops >= ended.drops);
         if at < MOST_EPISODES {
-            let timeline = timeline.section();
-            let (first_utc, last_utc) = (known_utc(first_ns), known_utc(last_ns));
-            let episode = EpisodeSection {
-                trace,
-                switch_id,
-                first_ns,
-                last_ns,
-                first_utc,
-                last_utc,
-                drops,
-                timeline,
-            };
-            self.worst.insert(at, episode);
+            self.worst.insert(at, (place, ended));
             self.worst.truncate(MOST_EPISODES);
         }
     }
@@ -137,9 +139,10 @@ impl Watched {
         while self.recent.front().is_some_and(|(first, _)| *first < oldest) {
             self.recent.pop_front();
         }
-        let is_drop = packet.by_lqd || packet.by_real.is_some_and(|reason| reason.is_some());
+        let is_drop = packet.is_dropped();
         match &mut self.open {
             Some(open) => {
+                open.tally.add(packet);
                 open.timeline.at(time_ns).add(packet, permille);
                 if is_drop {
                     open.last_ns = time_ns;
@@ -152,7 +155,10 @@ impl Watched {
                 for (number, bin) in &self.recent {
                     timeline.merge_at(number * self.fine_ns, bin);
                 }
-                self.open = Some(Open { first_ns: time_ns, last_ns: time_ns, drops: 1, timeline });
+                let mut tally = Tally::default();
+                tally.add(packet);
+                let (first_ns, last_ns) = (time_ns, time_ns);
+                self.open = Some(Open { first_ns, last_ns, drops: 1, tally, timeline });
             }
             None => {}
         }

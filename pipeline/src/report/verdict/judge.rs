@@ -2,8 +2,9 @@
 
 use super::asked_policies::AskedPolicies;
 use super::congestion::Congestion;
-use super::drop_counts::{Counted, DropCounts};
+use super::drop_counts::{Counted, Tally};
 use super::episodes::Episodes;
+use super::hours::Hours;
 use super::level_thresholds::{LevelThresholds, TraceLevels};
 use super::pauses::PauseSection;
 use super::places::Places;
@@ -11,7 +12,9 @@ use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
-use crate::report::{ReplayTotals, ReportError, common_dt_alpha, common_slack_bytes, ratio};
+use crate::report::{
+    ReplayTotals, ReportError, common_dt_alpha, common_own_policy, common_slack_bytes, ratio,
+};
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use std::collections::BTreeMap;
@@ -30,16 +33,26 @@ pub struct Judge {
     congestion: Congestion,
     thresholds: LevelThresholds,
     rivals: Rivals,
-    counts: DropCounts,
+    counts: Tally,
     reasons: Reasons,
     pauses: PauseSection,
     timelines: Vec<Timeline>,
+    hours: Hours,
     episodes: Episodes,
     places: Places,
 }
 
 /// What was replayed, by trace and switch.
 pub(crate) type ReplayedSwitches = BTreeMap<(usize, u16), Replayed>;
+
+/// What a model's replay tells of rows.
+#[derive(Clone, Debug, Default)]
+pub struct ModelRows {
+    /// Whether it predicts a drop of each.
+    pub predicted: Vec<bool>,
+    /// Whether the switch's own policy drops each.
+    pub by_own: Vec<bool>,
+}
 
 /// The trace that rows are read from.
 struct OpenTrace {
@@ -65,10 +78,11 @@ impl Judge {
             congestion: Congestion::default(),
             thresholds: LevelThresholds::default(),
             rivals: Rivals::new(threads, asked),
-            counts: DropCounts::default(),
+            counts: Tally::default(),
             reasons: Reasons::default(),
             pauses: PauseSection::default(),
             timelines: Vec::new(),
+            hours: Hours::default(),
             episodes: Episodes::default(),
             places: Places::default(),
         }
@@ -113,7 +127,7 @@ impl Judge {
     }
 
     /// The next rows in order of arrival, whether each counts (the others only take room in the
-    /// buffers), and whether the model predicts a drop of each, if there is a model.
+    /// buffers), and what a model's replay tells of each, if there is a model.
     ///
     /// # Errors
     /// If no trace was begun, or a row cannot be replayed.
@@ -121,7 +135,7 @@ impl Judge {
         &mut self,
         batch: &LabelledBatch,
         counted: &[bool],
-        predicted: Option<&[bool]>,
+        model: Option<&ModelRows>,
     ) -> Result<(), ReportError> {
         let trace = self.open.as_mut().ok_or(ReportError::NoTrace)?;
         let Some(columns) = &batch.arrivals else { return Ok(()) };
@@ -129,47 +143,54 @@ impl Judge {
         let name = &self.names[place];
         let mut all_met = Vec::with_capacity(batch.len());
         let mut arrivals = Vec::with_capacity(batch.len());
+        let mut by_own = model.map_or_else(Vec::new, |model| model.by_own.clone());
         for (at, &dropped) in batch.drop.iter().enumerate() {
             let known = Arrival::of(columns, at, dropped);
             let arrival = Arrival { counted: counted[at], ..known };
             if let Some(replay) = &mut trace.replay {
-                replay.arrive(&arrival).map_err(|source| {
+                by_own.push(replay.arrive(&arrival).map_err(|source| {
                     let row = trace.rows + at as u64;
                     ReportError::Replay { trace: name.clone(), row, source }
-                })?;
+                })?);
             }
             arrivals.push(arrival);
-            let met = self.congestion.arrive(&arrival, &trace.specs, &trace.options);
-            all_met.push(met);
-            let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
-                continue;
-            };
-            let packet = Counted {
-                size_bytes: arrival.size_bytes,
-                by_lqd: dropped,
-                by_real: batch.real_drop.as_ref().map(|reasons| reasons[at]),
-                marked: batch.ecn_mark.as_ref().map(|marks| marks[at]),
-                predicted: predicted.map(|predicted| predicted[at]),
-            };
-            let Arrival { time_ns, switch_id, port, queue, .. } = arrival;
-            if self.timelines.len() == place {
-                self.timelines.push(Timeline::new(time_ns, spec.base_rtt_ns));
-            }
-            self.timelines[place].at(time_ns).add(&packet, met.occupancy_permille);
-            let permille = met.occupancy_permille;
-            self.episodes.add((place, switch_id), spec, time_ns, &packet, permille);
-            self.places.add((place, switch_id, port, queue), &packet, permille);
-            self.counts.add(&packet);
-            if let Some(Some(reason)) = packet.by_real {
-                self.reasons.add(reason, dropped, arrival.size_bytes);
-            }
+            all_met.push(self.congestion.arrive(&arrival, &trace.specs, &trace.options));
         }
+        let mut by_alphas = vec![0; batch.len()];
         if let Some(rivals) = &mut trace.rivals {
             self.rivals.add(rivals, &arrivals).map_err(|source| ReportError::Replay {
                 trace: name.clone(),
                 row: trace.rows,
                 source,
             })?;
+            self.rivals.mark_drops(rivals, &mut by_alphas);
+        }
+        for (at, (arrival, met)) in arrivals.iter().zip(&all_met).enumerate() {
+            let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
+                continue;
+            };
+            let packet = Counted {
+                size_bytes: arrival.size_bytes,
+                by_lqd: arrival.dropped,
+                by_own: by_own.get(at).is_some_and(|&by_own| by_own),
+                by_alphas: by_alphas[at],
+                by_real: batch.real_drop.as_ref().map(|reasons| reasons[at]),
+                marked: batch.ecn_mark.as_ref().map(|marks| marks[at]),
+                predicted: model.map(|model| model.predicted[at]),
+            };
+            let &Arrival { time_ns, switch_id, port, queue, .. } = arrival;
+            if self.timelines.len() == place {
+                self.timelines.push(Timeline::new(time_ns, spec.base_rtt_ns));
+            }
+            let permille = met.occupancy_permille;
+            self.timelines[place].at(time_ns).add(&packet, permille);
+            self.hours.add(time_ns, &packet);
+            self.episodes.add((place, switch_id), spec, time_ns, &packet, permille);
+            self.places.add((place, switch_id, port, queue), &packet, permille);
+            self.counts.add(&packet);
+            if let Some(Some(reason)) = packet.by_real {
+                self.reasons.add(reason, arrival.dropped, arrival.size_bytes);
+            }
         }
         trace.rows += batch.len() as u64;
         trace
@@ -213,33 +234,39 @@ impl Judge {
         self.replayed.values().for_each(|replayed| perfect_oracle.add(replayed.perfect_oracle));
         let (occupancy, congestion) = self.congestion.finish();
         let policies = totals.policies.iter().copied();
-        let (queues, queues_left_out) = self.places.queues();
         let rivals = self.rivals.section(lqd);
+        let best_alpha = rivals.best_alpha;
+        let (queues, queues_left_out) = self.places.queues(best_alpha);
+        let counts = self.counts.counts(best_alpha);
+        let by_trace = self.places.traces(self.names.len(), best_alpha);
         Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: self.names,
             cautions: self.cautions,
             lqd_agreement: totals.lqd_agreement,
             arrived: totals.arrived,
-            dropped: self.counts.lqd,
+            dropped: counts.lqd,
             occupancy,
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
             alpha_is_assumed: self.replayed.values().any(|replayed| replayed.alpha_is_assumed),
+            own_policy: common_own_policy(self.replayed.values()),
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,
             perfect_oracle_packets_to_lqd: ratio(perfect_oracle.packets, lqd.packets),
             perfect_oracle_bytes_to_lqd: ratio(perfect_oracle.bytes, lqd.bytes),
             level_threshold: self.thresholds.best(lqd),
-            conclusion: Conclusion::new(&rivals, &totals, perfect_oracle, self.counts.lqd),
+            conclusion: Conclusion::new(&rivals, &totals, perfect_oracle, counts.lqd),
             rivals,
-            counts: self.counts,
+            counts,
             real_reasons: self.reasons.sections(),
             pauses: (self.pauses.pauses > 0).then_some(self.pauses),
-            timelines: self.timelines.iter().map(Timeline::section).collect(),
-            episodes: self.episodes.finish(),
-            switches: self.places.switches(&self.replayed),
+            timelines: self.timelines.iter().map(|line| line.section(best_alpha)).collect(),
+            hours: self.hours.sections(best_alpha),
+            by_trace,
+            episodes: self.episodes.finish(best_alpha),
+            switches: self.places.switches(&self.replayed, best_alpha),
             queues,
             queues_left_out,
         }

@@ -1,6 +1,6 @@
 //! Drops by switch, port and queue.
 
-use super::drop_counts::{Counted, DropCounts};
+use super::drop_counts::{Counted, DropCounts, Tally};
 use dropcast_replay::Replayed;
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,20 @@ pub struct SwitchDrops {
     pub peak_occupancy: f64,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
     pub dynamic_thresholds_alpha: Alphas,
+    /// What the switch does by itself, as the registry names it ([`dropcast_replay::own_policy`]).
+    pub own_policy: String,
     /// How much longer than its threshold Credence lets a queue become there, bytes.
     pub slack_bytes: u32,
+    /// Its packets.
+    pub counts: DropCounts,
+}
+
+/// A trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceDrops {
+    /// Highest occupancy of LQD's buffer that an arrival met, as a share of the buffer, of the fullest switch; null
+    /// without arrivals.
+    pub peak_occupancy: Option<f64>,
     /// Its packets.
     pub counts: DropCounts,
 }
@@ -45,7 +57,7 @@ pub struct QueueDrops {
 #[derive(Default)]
 pub(super) struct Places {
     /// By trace, switch, port and queue.
-    queues: BTreeMap<(usize, u16, u16, u8), DropCounts>,
+    queues: BTreeMap<(usize, u16, u16, u8), Tally>,
     /// By trace and switch.
     peaks: BTreeMap<(usize, u16), u32>,
 }
@@ -63,39 +75,57 @@ impl Places {
     }
 
     /// Each switch at which packets count, of these that were replayed.
-    pub(super) fn switches(&self, replayed: &BTreeMap<(usize, u16), Replayed>) -> Vec<SwitchDrops> {
+    pub(super) fn switches(
+        &self,
+        replayed: &BTreeMap<(usize, u16), Replayed>,
+        best_alpha: Option<usize>,
+    ) -> Vec<SwitchDrops> {
         let of = |(&(trace, switch_id), replayed): (&(usize, u16), &Replayed)| {
             let &permille = self.peaks.get(&(trace, switch_id))?;
             let first = (trace, switch_id, 0, 0);
             let own = self.queues.range(first..=(trace, switch_id, u16::MAX, u8::MAX));
-            let mut counts = DropCounts::default();
-            own.for_each(|(_, queue)| counts.merge(queue));
+            let mut tally = Tally::default();
+            own.for_each(|(_, queue)| tally.merge(queue));
             let peak_occupancy = f64::from(permille) / 1_000.0;
             Some(SwitchDrops {
                 trace,
                 switch_id,
                 peak_occupancy,
                 dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
+                own_policy: replayed.own_policy.to_string(),
                 slack_bytes: replayed.slack_bytes,
-                counts,
+                counts: tally.counts(best_alpha),
             })
         };
         replayed.iter().filter_map(of).collect()
     }
 
+    /// Each of so many traces.
+    pub(super) fn traces(&self, traces: usize, best_alpha: Option<usize>) -> Vec<TraceDrops> {
+        let of = |trace: usize| {
+            let first = (trace, 0, 0, 0);
+            let own = self.queues.range(first..=(trace, u16::MAX, u16::MAX, u8::MAX));
+            let mut tally = Tally::default();
+            own.for_each(|(_, queue)| tally.merge(queue));
+            let peaks = self.peaks.range((trace, 0)..=(trace, u16::MAX));
+            let peak = peaks.map(|(_, &permille)| f64::from(permille) / 1_000.0).reduce(f64::max);
+            TraceDrops { peak_occupancy: peak, counts: tally.counts(best_alpha) }
+        };
+        (0..traces).map(of).collect()
+    }
+
     /// The queues at which something is dropped, or predicted to be: the worst if there are too many,
     /// in order, and how many are left out.
-    pub(super) fn queues(&self) -> (Vec<QueueDrops>, u64) {
-        let drops = self.queues.iter().filter(|(_, counts)| counts.has_drops());
-        let mut queues: Vec<QueueDrops> = drops
-            .map(|(&(trace, switch_id, port, queue), &counts)| QueueDrops {
-                trace,
-                switch_id,
-                port,
-                queue,
-                counts,
-            })
-            .collect();
+    pub(super) fn queues(&self, best_alpha: Option<usize>) -> (Vec<QueueDrops>, u64) {
+        let all = self.queues.iter();
+        let all = all.map(|(&(trace, switch_id, port, queue), tally)| QueueDrops {
+            trace,
+            switch_id,
+            port,
+            queue,
+            counts: tally.counts(best_alpha),
+        });
+        let mut queues: Vec<QueueDrops> = all.filter(|queue| queue.counts.has_drops()).collect();
         let left_out = queues.len().saturating_sub(MOST_PLACES);
         if left_out > 0 {
             queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.badness()));

@@ -18,6 +18,10 @@ use std::num::NonZeroUsize;
 /// which is Complete Sharing.
 const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
 
+/// How many these are, with infinity.
+pub(super) const ALPHAS: usize =
+    (*ALPHA_EXPONENTS.end() - *ALPHA_EXPONENTS.start() + 2).unsigned_abs() as usize;
+
 /// The alphas that the untrained rule is tried over, beside infinity.
 const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
 
@@ -240,6 +244,17 @@ impl Rivals {
             self.class_alphas.add(arrivals);
         }
         Ok(())
+    }
+
+    /// Sets the bit of each alpha, by its number in [`RivalsSection::policies`], in those of the last arrivals that it
+    /// drops.
+    pub(super) fn mark_drops(&self, trace: &TraceRivals, marks: &mut [u16]) {
+        // Alphas come first.
+        for at in 0..ALPHAS.min(self.tried.len()) {
+            for (mark, &drops) in marks.iter_mut().zip(trace.replay.rejected(at)) {
+                *mark |= u16::from(drops) << at;
+            }
+        }
     }
 
     pub(super) fn end(&mut self, TraceRivals { replay }: TraceRivals) {

@@ -1,6 +1,6 @@
 //! Drops and occupancy over time, in a bounded number of bins.
 
-use super::drop_counts::{Counted, DropCounts};
+use super::drop_counts::{Counted, DropCounts, Tally};
 use crate::wall_clock::known_utc;
 use dropcast_replay::Sent;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,14 @@ pub struct TimelineSection {
     pub lqd_packets: Vec<u64>,
     /// What LQD drops, bytes.
     pub lqd_bytes: Vec<u64>,
+    /// What the switch's own policy drops, packets.
+    pub own_packets: Vec<u64>,
+    /// The same, bytes.
+    pub own_bytes: Vec<u64>,
+    /// What the best alpha drops, packets; null if none was replayed.
+    pub best_alpha_packets: Option<Vec<u64>>,
+    /// The same, bytes.
+    pub best_alpha_bytes: Option<Vec<u64>>,
     /// What the real switch dropped; null if the trace tells of no real drops.
     pub real: Option<RealTimeline>,
     /// Packets that the model predicts wrongly; null without a model.
@@ -63,9 +71,9 @@ pub struct ErrorTimeline {
 /// One bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bin {
-    pub(super) counts: DropCounts,
+    tally: Tally,
     /// Per mille of the buffer.
-    pub(super) peak_permille: u32,
+    peak_permille: u32,
 }
 
 /// Bins that grow: twice as long whenever there would be too many.
@@ -78,12 +86,12 @@ pub(super) struct Timeline {
 
 impl Bin {
     pub(super) fn add(&mut self, packet: &Counted, permille: u32) {
-        self.counts.add(packet);
+        self.tally.add(packet);
         self.peak_permille = self.peak_permille.max(permille);
     }
 
     fn merge(&mut self, other: &Bin) {
-        self.counts.merge(&other.counts);
+        self.tally.merge(&other.tally);
         self.peak_permille = self.peak_permille.max(other.peak_permille);
     }
 }
@@ -117,10 +125,13 @@ impl Timeline {
         self.at(time_ns).merge(bin);
     }
 
-    pub(super) fn section(&self) -> TimelineSection {
+    /// With the counts of the best alpha, by its number.
+    pub(super) fn section(&self, best_alpha: Option<usize>) -> TimelineSection {
+        let all: Vec<DropCounts> =
+            self.bins.iter().map(|bin| bin.tally.counts(best_alpha)).collect();
         let mut sum = DropCounts::default();
-        self.bins.iter().for_each(|bin| sum.merge(&bin.counts));
-        let counts = || self.bins.iter().map(|bin| &bin.counts);
+        all.iter().for_each(|counts| sum.merge(counts));
+        let counts = || all.iter();
         let sent = |of: fn(&DropCounts) -> Option<Sent>, unit: fn(Sent) -> u64| -> Vec<u64> {
             counts().map(|counts| of(counts).map_or(0, unit)).collect()
         };
@@ -128,8 +139,8 @@ impl Timeline {
         let wrong = |of: fn(&dropcast_forest::Confusion) -> u64| -> Vec<u64> {
             counts().map(|counts| counts.confusion.as_ref().map_or(0, of)).collect()
         };
-        let share = |bin: &Bin| {
-            let has_arrivals = bin.counts.arrived.packets > 0;
+        let share = |(bin, counts): (&Bin, &DropCounts)| {
+            let has_arrivals = counts.arrived.packets > 0;
             has_arrivals.then(|| f64::from(bin.peak_permille) / 1_000.0)
         };
         TimelineSection {
@@ -137,9 +148,13 @@ impl Timeline {
             begin_utc: known_utc(self.begin_ns),
             bin_ns: self.bin_ns,
             arrived_packets: counts().map(|counts| counts.arrived.packets).collect(),
-            peak_occupancy: self.bins.iter().map(share).collect(),
+            peak_occupancy: self.bins.iter().zip(&all).map(share).collect(),
             lqd_packets: counts().map(|counts| counts.lqd.packets).collect(),
             lqd_bytes: counts().map(|counts| counts.lqd.bytes).collect(),
+            own_packets: counts().map(|counts| counts.own.packets).collect(),
+            own_bytes: counts().map(|counts| counts.own.bytes).collect(),
+            best_alpha_packets: best_alpha.map(|_| sent(|counts| counts.best_alpha, packets)),
+            best_alpha_bytes: best_alpha.map(|_| sent(|counts| counts.best_alpha, bytes)),
             real: sum.real.map(|_| RealTimeline {
                 packets: sent(|counts| counts.real, packets),
                 bytes: sent(|counts| counts.real, bytes),
@@ -173,12 +188,19 @@ mod tests {
             let mut arrivals = Vec::new();
             for (step, size_bytes, by_lqd, permille) in steps {
                 time_ns += step;
-                let packet =
-                    Counted { size_bytes, by_lqd, by_real: None, marked: None, predicted: Some(true) };
+                let packet = Counted {
+                    size_bytes,
+                    by_lqd,
+                    by_own: !by_lqd,
+                    by_alphas: if by_lqd { 0b101 } else { 0b100 },
+                    by_real: None,
+                    marked: None,
+                    predicted: Some(true),
+                };
                 timeline.at(time_ns).add(&packet, permille);
                 arrivals.push((time_ns, size_bytes, by_lqd, permille));
             }
-            let section = timeline.section();
+            let section = timeline.section(Some(2));
             prop_assert!(section.arrived_packets.len() <= MOST_BINS);
             for (at, &arrived) in section.arrived_packets.iter().enumerate() {
                 let from = section.begin_ns + at as u64 * section.bin_ns;
@@ -191,9 +213,16 @@ mod tests {
                 prop_assert_eq!(peak, section.peak_occupancy[at]);
                 let errors = section.errors.as_ref().expect("a model predicts");
                 prop_assert_eq!(errors.false_positives[at], arrived - section.lqd_packets[at]);
+                prop_assert_eq!(section.own_packets[at], arrived - section.lqd_packets[at]);
+                let best = section.best_alpha_packets.as_ref().expect("there is one");
+                prop_assert_eq!(best[at], arrived);
             }
             prop_assert_eq!(section.arrived_packets.iter().sum::<u64>(), arrivals.len() as u64);
             prop_assert!(section.real.is_none());
+            let of_first = timeline.section(Some(0));
+            prop_assert_eq!(of_first.best_alpha_packets, Some(section.lqd_packets));
+            prop_assert_eq!(of_first.best_alpha_bytes, Some(section.lqd_bytes));
+            prop_assert_eq!(timeline.section(None).best_alpha_packets, None);
         }
     }
 }

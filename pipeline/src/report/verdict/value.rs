@@ -3,9 +3,10 @@
 use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
 use super::episodes::EpisodeSection;
+use super::hours::HourSection;
 use super::level_thresholds::LevelThreshold;
 use super::pauses::PauseSection;
-use super::places::{QueueDrops, SwitchDrops};
+use super::places::{QueueDrops, SwitchDrops, TraceDrops};
 use super::real_drops::ReasonSection;
 use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 8;
+pub const VERDICT_SCHEMA_VERSION: u32 = 9;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 9] = [
@@ -56,6 +57,9 @@ pub struct Verdict {
     pub dynamic_thresholds_alpha: Option<Alphas>,
     /// Whether a switch's description has no `dt_alpha`, so that the Credence paper's 0.5 is assumed.
     pub alpha_is_assumed: bool,
+    /// What the switch does by itself, as the registry names it ([`dropcast_replay::own_policy`]): Dynamic Thresholds
+    /// with the alpha of its description, Complete Sharing if that has none; null if switches differ.
+    pub own_policy: Option<String>,
     /// How much longer than its threshold Credence lets a queue become, bytes, below and in exported
     /// decisions: `slack_bytes` of the switch's description; null if it is not the same at every switch.
     pub slack_bytes: Option<u32>,
@@ -73,7 +77,7 @@ pub struct Verdict {
     pub level_threshold: Option<LevelThreshold>,
     /// What follows.
     pub conclusion: Conclusion,
-    /// All arrivals, by what LQD, the real switch and the model did with them.
+    /// All arrivals, by what LQD, the switch's own policy, the best alpha, the real switch and the model did with them.
     pub counts: DropCounts,
     /// What the real switch dropped, by reason; empty if the traces tell of no real drops.
     pub real_reasons: Vec<ReasonSection>,
@@ -82,6 +86,10 @@ pub struct Verdict {
     pub pauses: Option<PauseSection>,
     /// Each trace over time.
     pub timelines: Vec<TimelineSection>,
+    /// Each trace as a whole.
+    pub by_trace: Vec<TraceDrops>,
+    /// All traces by the hour.
+    pub hours: Vec<HourSection>,
     /// The worst episodes of congestion, those with the most drops first.
     pub episodes: Vec<EpisodeSection>,
     /// Each switch of each trace.
