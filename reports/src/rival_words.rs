@@ -14,16 +14,22 @@ pub(crate) fn model_sent(report: &Report) -> Option<Sent> {
 
 /// The name of a policy that any switch can run, or of one that was asked for.
 pub(crate) fn name(rival: &RivalSection) -> String {
-    let base = rival.alpha.map_or_else(
-        || "Complete Sharing".to_owned(),
-        |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
-    );
+    let base = base(rival);
     match rival.kind {
         RivalKind::Alpha => base,
         RivalKind::UntrainedRule => format!("untrained rule over {base}"),
+        RivalKind::ModelFilter => format!("this model as a filter over {base}"),
         RivalKind::ClassAlphas => format!("Dynamic Thresholds, alpha {}", by_queue(rival)),
         RivalKind::Asked => rival.policy.clone(),
     }
+}
+
+/// An alpha, or what a rule or filter is over.
+fn base(rival: &RivalSection) -> String {
+    rival.alpha.map_or_else(
+        || "Complete Sharing".to_owned(),
+        |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
+    )
 }
 
 /// The alphas by queue, as settings have them.
@@ -81,17 +87,29 @@ pub(crate) fn rule_sentences(verdict: &Verdict) -> Vec<String> {
     vec![what, chosen.to_owned()]
 }
 
-/// What Credence with a model adds to both, which transmits `model`.
-pub(crate) fn model_sentence(verdict: &Verdict, model: Sent) -> Option<String> {
-    let (alpha, rule) = (verdict.rivals.best_alpha()?, verdict.rivals.best_rule()?);
-    (verdict.dropped.packets > 0).then(|| {
-        format!(
-            "Credence with this model transmits {} {}, and {} the untrained rule.",
-            compared(model.bytes, alpha.sent.bytes),
-            that(alpha),
-            compared(model.bytes, rule.sent.bytes)
-        )
-    })
+/// What a model adds to both: under Credence, where `model` is transmitted, and as a filter.
+pub(crate) fn model_sentences(verdict: &Verdict, model: Sent) -> Vec<String> {
+    let rivals = &verdict.rivals;
+    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
+        return Vec::new();
+    };
+    if verdict.dropped.packets == 0 {
+        return Vec::new();
+    }
+    let that = that(alpha);
+    let mut sentences = vec![format!(
+        "Credence with this model transmits {} {that}, and {} the untrained rule.",
+        compared(model.bytes, alpha.sent.bytes),
+        compared(model.bytes, rule.sent.bytes)
+    )];
+    if let Some(filter) = rivals.best_filter() {
+        sentences.push(format!(
+            "As a filter over {}, on the switch's own queues, the model transmits {} {that}.",
+            base(filter),
+            compared(filter.sent.bytes, alpha.sent.bytes)
+        ));
+    }
+    sentences
 }
 
 /// What LQD transmits, bytes.
@@ -202,11 +220,12 @@ pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
     asked.map(sentence).collect()
 }
 
-/// Rows of the table of policies: the best alpha, one for each queue, the untrained rule, what was asked for, the
-/// optimum.
+/// Rows of the table of policies: the best alpha, one for each queue, the untrained rule, the model as a filter, what
+/// was asked for, the optimum.
 pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     let rivals = &verdict.rivals;
-    let best = [rivals.best_alpha(), rivals.class_alphas(), rivals.best_rule()];
+    let best =
+        [rivals.best_alpha(), rivals.class_alphas(), rivals.best_rule(), rivals.best_filter()];
     let all = best.into_iter().flatten().chain(rivals.asked());
     let mut rows: Vec<(String, Sent)> = all.map(|of| (name(of), of.sent)).collect();
     if let Some(optimum) = rivals.optimum {

@@ -5,7 +5,7 @@ use crate::drop_words::{cautions, drop_sentences, lead};
 use crate::gain_sentences;
 use crate::oracle_words::oracle_sentences;
 use crate::rival_words::{
-    alpha_sentences, asked_sentences, comparison_sentence, model_sent, model_sentence,
+    alpha_sentences, asked_sentences, comparison_sentence, model_sent, model_sentences,
     rule_sentences,
 };
 use crate::trace_words::{held_out, rows};
@@ -50,7 +50,7 @@ pub(crate) fn story(verdict: &Verdict, report: Option<&Report>) -> Story {
 }
 
 fn of_model(verdict: &Verdict, report: &Report) -> Vec<String> {
-    let against = model_sent(report).and_then(|model| model_sentence(verdict, model));
+    let against = model_sent(report).map(|model| model_sentences(verdict, model));
     let gain = report.gain.iter().flat_map(gain_sentences);
-    against.into_iter().chain(comparison_sentence(report)).chain(gain).collect()
+    against.into_iter().flatten().chain(comparison_sentence(report)).chain(gain).collect()
 }

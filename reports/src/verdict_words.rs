@@ -176,6 +176,7 @@ mod tests {
             chosen_on_other_rows: false,
             best_alpha: Some(0),
             best_rule: Some(2),
+            best_filter: None,
             class_alphas: None,
             optimum: Some(OptimumSection {
                 most_bytes: 101_000,

@@ -284,6 +284,30 @@ fn any_policy_is_replayed_beside_the_others() {
     }
 }
 
+/// A model that is asked for transmits what the report says of it: under Credence, and as a filter.
+#[test]
+fn the_model_is_also_a_filter() {
+    let room = Room::with_a_run();
+    let model = "model=runs/small/model.json";
+    let report =
+        "report --data runs/small/trace.parquet --model runs/small/model.json --format json";
+    let json: Value = serde_json::from_str(&room.good(report)).unwrap();
+    let rivals = &json["verdict"]["rivals"];
+    let place = rivals["best_filter"].as_u64().expect("one of them is the best");
+    let filter = &rivals["policies"][place as usize];
+    assert_eq!(filter["kind"], "model_filter");
+    let base = filter["alpha"].as_f64();
+    let base = base.map_or("complete-sharing".to_owned(), |alpha| format!("dt:alpha={alpha}"));
+    let asked = format!("--policy oracle:base={base},{model} --policy credence:{model}");
+    let json: Value = serde_json::from_str(&room.good(&format!("{report} {asked}"))).unwrap();
+    let policies = json["verdict"]["rivals"]["policies"].as_array().unwrap();
+    let [.., as_filter, as_credence] = &policies[..] else { panic!("two were asked for") };
+    assert_eq!(as_filter["sent"], filter["sent"]);
+    let replayed = json["replay"]["total"]["policies"].as_array().unwrap();
+    let credence = replayed.iter().find(|of| of["policy"] == "credence").expect("replayed");
+    assert_eq!(as_credence["sent"], credence["sent"]);
+}
+
 /// The curve's point of the model's own vote threshold transmits what the replay does.
 #[test]
 fn bytes_at_other_vote_thresholds_are_those_of_replays() {

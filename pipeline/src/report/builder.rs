@@ -68,6 +68,7 @@ impl<'m> ReportBuilder<'m> {
             judge: Some(Judge::beside_model(
                 Resources::default().threads(),
                 &AskedPolicies::default(),
+                model,
             )),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
@@ -80,7 +81,7 @@ impl<'m> ReportBuilder<'m> {
     /// Replays these policies, too.
     #[must_use]
     pub fn with_policies(self, policies: &AskedPolicies) -> Self {
-        let judge = Judge::beside_model(Resources::default().threads(), policies);
+        let judge = Judge::beside_model(Resources::default().threads(), policies, self.model);
         ReportBuilder { judge: Some(judge), ..self }
     }
 

@@ -17,6 +17,7 @@ use crate::report::{
 };
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
+use dropcast_train::Model;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -89,8 +90,13 @@ impl Judge {
     }
 
     /// Beside a model's replay of the same rows, whose results [`Self::finish_beside`] takes.
-    pub(crate) fn beside_model(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
-        Judge { is_beside_model: true, ..Judge::new(threads, asked) }
+    pub(crate) fn beside_model(
+        threads: NonZeroUsize,
+        asked: &AskedPolicies,
+        model: &Model,
+    ) -> Self {
+        let rivals = Rivals::new(threads, asked).filtering(model);
+        Judge { is_beside_model: true, rivals, ..Judge::new(threads, asked) }
     }
 
     /// The batches that follow belong to a trace of these switches, which begin with empty buffers.

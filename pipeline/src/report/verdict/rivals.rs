@@ -3,7 +3,7 @@
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use crate::named_policy::NamedPolicy;
-use crate::oracle_file::{OraclesByName, oracle_at};
+use crate::oracle_file::{OraclesByName, oracle_at, refuse_own};
 use crate::report::{ReportError, ratio};
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{
@@ -11,8 +11,10 @@ use dropcast_replay::{
     RivalsSent, Sent,
 };
 use dropcast_switch::{Alphas, NoParameters, PolicySite, PolicySpec};
+use dropcast_train::Model;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Alphas of Dynamic Thresholds, as powers of two: those that SAI and the chips behind it have, without infinity,
 /// which is Complete Sharing.
@@ -22,7 +24,10 @@ const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
 pub(super) const ALPHAS: usize =
     (*ALPHA_EXPONENTS.end() - *ALPHA_EXPONENTS.start() + 2).unsigned_abs() as usize;
 
-/// The alphas that the untrained rule is tried over, beside infinity.
+/// The name of the model that is reported, among those that policies ask.
+const MODEL: &str = "model";
+
+/// The alphas that the untrained rule and the model are tried over, beside infinity.
 const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
 
 /// A switch with more queues has no rivals but those that are asked for: each would take the memory of all its queues.
@@ -38,6 +43,8 @@ pub enum RivalKind {
     UntrainedRule,
     /// Dynamic Thresholds with an alpha for each queue of a port.
     ClassAlphas,
+    /// The model as a filter over one of these, on the switch's own queues.
+    ModelFilter,
     /// A policy that was asked for.
     Asked,
 }
@@ -49,7 +56,7 @@ pub struct RivalSection {
     pub kind: RivalKind,
     /// The policy, as the registry names it (`docs/policies.md`).
     pub policy: String,
-    /// The alpha of Dynamic Thresholds, also under the rule; null if it is infinite, or the policy another.
+    /// The alpha of Dynamic Thresholds, also under rule and filter; null if it is infinite, or the policy another.
     pub alpha: Option<f64>,
     /// What it transmits.
     pub sent: Sent,
@@ -72,6 +79,9 @@ pub struct RivalsSection {
     pub best_alpha: Option<usize>,
     /// That of the untrained rule over the base with which it transmits most bytes.
     pub best_rule: Option<usize>,
+    /// That of the model as a filter over the base with which it transmits most bytes; null without a model.
+    #[serde(default)]
+    pub best_filter: Option<usize>,
     /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha on
     /// the rows that choose.
     pub class_alphas: Option<usize>,
@@ -94,6 +104,11 @@ impl RivalsSection {
     /// The best alpha.
     pub fn best_alpha(&self) -> Option<&RivalSection> {
         self.policies.get(self.best_alpha?)
+    }
+
+    /// The model as a filter over its best base.
+    pub fn best_filter(&self) -> Option<&RivalSection> {
+        self.policies.get(self.best_filter?)
     }
 
     /// The best policy that a switch can run without an oracle, of those that were not asked for.
@@ -148,6 +163,7 @@ impl Tried {
             .map_or(PolicySpec::CompleteSharing(NoParameters {}), PolicySpec::dt);
         let spec = match kind {
             RivalKind::UntrainedRule => PolicySpec::untrained_rule(base),
+            RivalKind::ModelFilter => PolicySpec::untrained_rule(base).with_model(MODEL),
             _ => base,
         };
         Tried { kind, alpha, policy: spec.into() }
@@ -162,6 +178,14 @@ impl Tried {
     }
 }
 
+/// One policy for each of these alphas, and for infinity.
+fn over_bases(
+    kind: RivalKind,
+    exponents: std::ops::RangeInclusive<i32>,
+) -> impl Iterator<Item = Tried> {
+    exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent))
+}
+
 /// The replays of one trace.
 pub(super) struct TraceRivals {
     replay: RivalReplay,
@@ -169,11 +193,8 @@ pub(super) struct TraceRivals {
 
 impl Rivals {
     pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
-        let of = |kind, exponents: std::ops::RangeInclusive<i32>| {
-            exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent))
-        };
-        let alphas = of(RivalKind::Alpha, ALPHA_EXPONENTS);
-        let rules = of(RivalKind::UntrainedRule, RULE_EXPONENTS);
+        let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS);
+        let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS);
         Rivals {
             tried: alphas.chain(rules).collect(),
             asked: asked.policies.iter().map(Tried::asked).collect(),
@@ -184,6 +205,15 @@ impl Rivals {
             sum: None,
             is_large: false,
         }
+    }
+
+    /// Tries a model as a filter, too; not one with features of the user's own, which a switch does not compute.
+    pub(super) fn filtering(mut self, model: &Model) -> Self {
+        if refuse_own(&model.features).is_ok() {
+            self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS));
+            self.oracles.insert(MODEL.to_owned(), Arc::new(model.clone()));
+        }
+        self
     }
 
     /// Replays of another trace; none if there is nothing to replay on it.
@@ -303,6 +333,7 @@ impl Rivals {
             chosen_on_other_rows,
             best_alpha,
             best_rule: best(RivalKind::UntrainedRule),
+            best_filter: best(RivalKind::ModelFilter),
             class_alphas,
             optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
                 most_bytes,
