@@ -82,9 +82,10 @@ pub(crate) fn dropped_words(verdict: &Verdict, counts: &DropCounts) -> String {
         )
     });
     format!(
-        "{} drops {} packets ({} bytes); {}{}",
+        "{} drops {} packet{} ({} bytes); {}{}",
         own_name(verdict),
         count(own.packets),
+        if own.packets == 1 { "" } else { "s" },
         count(own.bytes),
         others.join(", "),
         real.unwrap_or_default()

@@ -6,10 +6,23 @@ use dropcast_pipeline::report::Report;
 use dropcast_train::why_split;
 use std::collections::BTreeSet;
 
-/// The trace's names in one line.
+/// Names in one line, at most.
+const MOST_NAMED: usize = 6;
+
+/// The traces' names in one line.
 pub(crate) fn trace_names(report: &Report) -> String {
     let names: Vec<&str> = report.traces.iter().map(|trace| trace.name.as_str()).collect();
-    names.join(", ")
+    listed(&names)
+}
+
+/// The first names, and how many more there are.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let first: Vec<&str> = names.iter().take(MOST_NAMED).map(AsRef::as_ref).collect();
+    let more = match names.len() - first.len() {
+        0 => String::new(),
+        more => format!(" and {} more", count(more as u64)),
+    };
+    first.join(", ") + &more
 }
 
 /// Which switches' features are scaled to the model's buffer, if any.
@@ -84,4 +97,16 @@ pub(crate) fn predicts_nothing(report: &Report) -> Option<String> {
             report.model.max_score
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_names_are_counted() {
+        assert_eq!(listed(&["a", "b"]), "a, b");
+        let days: Vec<String> = (1..=8).map(|day| format!("day={day}")).collect();
+        assert_eq!(listed(&days), "day=1, day=2, day=3, day=4, day=5, day=6 and 2 more");
+    }
 }

@@ -120,9 +120,9 @@ fn held(bin: f64, values: impl Iterator<Item = Option<f64>>) -> Vec<(f64, f64)> 
 }
 
 /// What the switch's own policy drops.
-pub(crate) const OWN_DROPS: &str = "own policy drops";
+pub(crate) const OWN_DROPS: &str = "own drops";
 /// What the best alpha drops.
-pub(crate) const BEST_DROPS: &str = "best alpha drops";
+pub(crate) const BEST_DROPS: &str = "best alpha";
 
 /// All traces by the hour. None if there is nothing to show.
 pub(crate) fn by_hour(verdict: &Verdict) -> Option<PanelFigure> {

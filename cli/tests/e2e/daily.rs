@@ -162,7 +162,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
     assert_eq!(episode["first_utc"], expected.as_str());
     assert!(verdict["timelines"][0]["begin_utc"].is_string());
     assert!(text.contains(&expected.replace('T', " ").replace('Z', " UTC")), "{text}");
-    assert!(text.contains("port 1, queue 0 of switch 0: LQD drops "), "{text}");
+    assert!(text.contains("port 1, queue 0 of switch 0: Complete Sharing drops "), "{text}");
     // Of another origin.
     let (verdict, text) = &reports[1];
     assert!(verdict["episodes"][0]["first_utc"].is_null());

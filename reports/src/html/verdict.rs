@@ -29,7 +29,7 @@ pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     timeline::write(&mut page, verdict);
     queues::by_port(&mut page, verdict);
     queues::by_switch(&mut page, verdict);
-    let names = verdict.traces.join(", ");
+    let names = crate::trace_words::listed(&verdict.traces);
     let header = format!("<h1>Verdict</h1>\n<p class=\"faint\">{}</p>\n", escape(&names));
     let json = serde_json::to_string_pretty(verdict)? + "\n";
     let title = format!("Verdict: {names}");

@@ -101,6 +101,15 @@ fn distributions(report: &Value, add: &mut Add<'_>) {
 /// One trace, one switch: drops over time, in episodes, by port.
 fn verdict(verdict: &Value, add: &mut Add<'_>) {
     let Some(whole) = verdict["timelines"].get(0) else { return };
+    let rivals = &verdict["rivals"];
+    let best = rivals["best_alpha"].as_u64().map(|at| &rivals["policies"][at as usize]["policy"]);
+    // The best alpha is not drawn where it is what the switch does by itself.
+    let add: &mut Add<'_> = &mut |figure: &str, series: &str, points: Vec<(String, f64)>| {
+        let is_by_port = figure == "Drops and errors by port";
+        if series != "best alpha" || is_by_port || best != Some(&verdict["own_policy"]) {
+            add(figure, series, points);
+        }
+    };
     timeline("Occupancy and drops over time", whole, add);
     for (rank, episode) in list(&verdict["episodes"]).iter().enumerate() {
         timeline(&format!("Episode {}", rank + 1), &episode["timeline"], add);
@@ -108,8 +117,8 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
     hours(verdict, add);
     let queues = list(&verdict["queues"]);
     let kinds: [(&str, &[&str]); 8] = [
-        ("own policy drops", &["own", "packets"]),
-        ("best alpha drops", &["best_alpha", "packets"]),
+        ("own drops", &["own", "packets"]),
+        ("best alpha", &["best_alpha", "packets"]),
         ("LQD drops", &["lqd", "packets"]),
         ("real drops", &["real", "packets"]),
         ("only real", &["only_real", "packets"]),
@@ -135,8 +144,8 @@ fn hours(verdict: &Value, add: &mut Add<'_>) {
     let hours = list(&verdict["hours"]);
     let Some(first) = hours.first().and_then(begin) else { return };
     for (name, kind) in [
-        ("own policy drops", "own"),
-        ("best alpha drops", "best_alpha"),
+        ("own drops", "own"),
+        ("best alpha", "best_alpha"),
         ("LQD drops", "lqd"),
         ("real drops", "real"),
     ] {
@@ -162,8 +171,8 @@ fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     let time = |at: usize| (at as f64 * (bin_ns / unit_ns)).to_string();
     let columns = [
         ("LQD's buffer", &timeline["peak_occupancy"]),
-        ("own policy drops", &timeline["own_packets"]),
-        ("best alpha drops", &timeline["best_alpha_packets"]),
+        ("own drops", &timeline["own_packets"]),
+        ("best alpha", &timeline["best_alpha_packets"]),
         ("LQD drops", &timeline["lqd_packets"]),
         ("real drops", &timeline["real"]["packets"]),
         ("false positives", &timeline["errors"]["false_positives"]),
