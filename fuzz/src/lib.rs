@@ -14,7 +14,7 @@ use dropcast_oracle::Table;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::RunSettings;
 use dropcast_pipeline::train::sweep::SweepSettings;
-use dropcast_simulate::{FabricWorkload, LeafWorkload};
+use dropcast_simulate::{Fabric, FabricConfig, FabricWorkload, FlowList, LeafWorkload, Transport};
 use dropcast_train::Model;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,14 @@ pub fn settings(bytes: &[u8]) {
             _ => read_settings::<FabricWorkload>(path).is_ok_and(|w| w.switch_specs().is_ok()),
         };
     });
+}
+
+/// Lists of flows of any format.
+pub fn flows(bytes: &[u8]) {
+    let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
+    if let Ok(list) = FlowList::read(bytes, Transport::Dctcp, 1, |flow| fabric.check_flow(flow)) {
+        assert!(list.flows().is_sorted_by_key(|flow| flow.start_ns));
+    }
 }
 
 /// `model.json`, exported if it is sound.

@@ -20,7 +20,7 @@ pub use comparison::{Comparison, PolicyRuns};
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
 pub(crate) use experiment::{lqd, usual_policies};
-pub use flow_times::{AtShare, FlowTimes, Measure};
+pub use flow_times::{AtShare, FlowGroup, FlowTimes, Measure};
 pub(crate) use flow_times::{at_share, shares};
 pub use kept_runs::{KeptRuns, NotAPart, Part};
 pub use objective::{Objective, UnknownObjective};

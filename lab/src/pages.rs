@@ -7,7 +7,7 @@ pub mod fig14;
 pub mod fig15;
 mod flow_times;
 pub mod map;
-mod metric_words;
+mod metric_label;
 mod refined_text;
 pub mod reproduced;
 

@@ -98,7 +98,7 @@ pub struct LoopSettings {
     /// Runs to choose by, 5 or more; as many others confirm the choice.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub runs: Option<u32>,
-    /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodput is made
+    /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodputs are made
     /// large.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METRIC", default_value_t))]
     pub objective: Objective,

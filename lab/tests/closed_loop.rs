@@ -61,10 +61,21 @@ fn mistakes_are_found_before_the_first_run() {
     let late = "start_ns,src_host,dst_host,size_bytes\n10000000001,0,1,100\n";
     std::fs::write(&path, late).expect("a writable folder");
     let list = format!("flow_list = '{}'", path.display());
-    says(&list, "late.csv: start_ns of a flow is 10000000001, after the simulation's end");
     says(
-        &format!("{list}\nns3_seed = 8"),
-        "late.csv: ns3_seed: with randomSeed 8 the artifact sends",
+        &list,
+        "late.csv: flow list: line 2: its start is 10000000001, after the simulation's end",
+    );
+    let path = folder.path().join("drawn.csv");
+    std::fs::write(&path, late.replace("10000000001", "0")).expect("a writable folder");
+    let list = format!("flow_list = '{}'\nns3_seed = 8", path.display());
+    says(&list, "drawn.csv: ns3_seed: with randomSeed 8 the artifact sends");
+    says(
+        &with_flows("flow_list_transport = 'cubic'"),
+        "flow_list_transport: is for the flows of a flow_list",
+    );
+    says(
+        &with_flows("size_buckets_bytes = [100, 100]"),
+        "size_buckets_bytes: has 100 after 100, expected ascending sizes",
     );
     says(&with_flows("ns3_seed = 8"), "ns3_seed: is for the flows of a flow_list");
     says("", "traffic: is empty");

@@ -86,7 +86,12 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
             let percent = |lost: f64| numbers::ratio(lost * 100.0, 3).replace('-', "\u{2212}");
             lost.map_or_else(String::new, |lost| format!("{} %", percent(lost)))
         };
-        BarGroup { name: name.to_owned(), labels: lost.iter().map(label).collect(), values: lost }
+        BarGroup {
+            name: name.to_owned(),
+            labels: lost.iter().map(label).collect(),
+            values: lost,
+            ..BarGroup::default()
+        }
     };
     BarFigure {
         title: "Throughput lost against LQD".to_owned(),
@@ -177,6 +182,7 @@ pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
             name: name.to_owned(),
             values: features.iter().map(|feature| of(feature).map(|loss| loss.mean)).collect(),
             labels: features.iter().map(|feature| label(of(feature))).collect(),
+            ..BarGroup::default()
         }
     };
     BarFigure {
@@ -212,6 +218,7 @@ pub(crate) fn gini_shares(features: &[FeatureImportance]) -> BarFigure {
             name: "share".to_owned(),
             labels: shares.iter().map(label).collect(),
             values: shares,
+            ..BarGroup::default()
         }],
         notes: Vec::new(),
     }

@@ -55,7 +55,7 @@ fn traffic(fabric: &Fabric) -> Box<dyn Workload> {
     if let Some(folder) = std::env::var_os("DROPCAST_SHARED_FLOWS") {
         let path = std::path::Path::new(&folder).join("websearch80-incast75/flows.csv");
         let file = std::fs::File::open(path).expect("a readable list of flows");
-        let flows = FlowList::from_csv(std::io::BufReader::new(file), Transport::Dctcp, 1);
+        let flows = FlowList::read(std::io::BufReader::new(file), Transport::Dctcp, 1, |_| Ok(()));
         return Box::new(flows.expect("a list of flows"));
     }
     Box::new(artifact().mix(fabric).expect("valid"))

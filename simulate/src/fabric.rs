@@ -8,6 +8,7 @@
 mod config;
 mod episode;
 mod event_queue;
+mod fitting_flow;
 mod flow;
 mod flow_state;
 mod network;

@@ -39,8 +39,9 @@ pub use open_loop::{
     BurstTraffic, FabricArrivals, FabricWorkload, LeafArrivals, LeafWorkload, Slots, WorkloadError,
 };
 pub use summary::{
-    ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Percentiles, RunSummary, SHORT_BYTES,
-    Summarizer, largest_discovery, p_value, paired_difference,
+    Better, BucketSummary, ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Metric,
+    MetricUnit, Percentiles, RunSummary, SHORT_BYTES, SizeBucket, SizeBuckets, Summarizer,
+    largest_discovery, p_value, paired_difference,
 };
 pub use transport::{Recovery, Transport};
 pub use workloads::{

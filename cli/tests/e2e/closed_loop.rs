@@ -142,6 +142,18 @@ fn a_folder_holds_every_run() {
     let told: Vec<String> =
         room.files().into_keys().filter(|name| name.starts_with("told")).collect();
     let whole = told.iter().filter(|name| !name.starts_with("told/flow-times-"));
+    let bars = room.read("told/flow-times-incast-slowdown-percentiles.tex");
+    let bars = String::from_utf8(bars).unwrap();
+    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    let percentiles = rows_of_csv(&table, "incast,slowdown", 1.0)
+        .into_iter()
+        .filter(|row| ["5.00000e1", "9.50000e1", "9.90000e1"].contains(&row[1].as_str()));
+    let drawn = bars.lines().filter_map(|line| line.strip_suffix(" 0 0.000000e0 0.000000e0\\\\"));
+    let drawn = drawn.map(|mean| format!("{:.5e}", mean.parse::<f64>().unwrap()));
+    let means: Vec<String> = percentiles.map(|[mean, ..]| mean).collect();
+    assert_eq!((drawn.collect::<Vec<_>>(), means.len()), (means.clone(), 3));
+    let picture = room.read("told/flow-times-incast-fct-percentiles.svg");
+    assert!(String::from_utf8(picture).unwrap().contains(">p99<"));
     let expected = ["told/flow-times.csv", "told/lqd/run-0/telemetry.parquet", "told/summary.json"];
     assert_eq!(whole.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
     let picture = String::from_utf8(room.read("told/flow-times-incast-fct.svg")).unwrap();
@@ -179,6 +191,82 @@ fn rows_of_csv(table: &str, of: &str, unit: f64) -> Vec<[String; 4]> {
         )
     });
     rows.collect()
+}
+
+/// The lists of the page: the same flows in three formats.
+#[test]
+fn flow_lists_of_the_page_are_read() {
+    let page = include_str!("../../../docs/fabric.md");
+    let section = page.split("### Flow lists").nth(1).unwrap().split("## Measures").next().unwrap();
+    let blocks: Vec<&str> = section.split("```").skip(1).step_by(2).collect();
+    let [table, hpcc, htsim] = blocks[..] else { panic!("{section}") };
+    let room = Room::new();
+    let runs = |name: &str, list: &str| {
+        room.write(name, list.split_once('\n').unwrap().1);
+        let text = format!(
+            "policies = ['dt']\nruns = 2\nflow_list = '{name}'\nflow_list_transport = 'hpcc'"
+        );
+        room.write("list.toml", text);
+        let told = json(&room, "simulate --experiment list.toml");
+        assert_eq!(told["policies"][0]["metrics"]["single_completed"]["value"]["mean"], 3.0);
+        told["policies"].clone()
+    };
+    let expected = runs("flows.csv", table);
+    assert_eq!(runs("flow.txt", hpcc), expected);
+    assert_eq!(runs("flows.cm", htsim), expected);
+    // What ns-3 does not read is told.
+    room.write("flow.txt", hpcc.replace("\n3\n", "\n2\n").split_once('\n').unwrap().1);
+    room.write("list.toml", "policies = ['dt']\nflow_list = 'flow.txt'");
+    let said = room.dropcast("simulate --experiment list.toml");
+    assert_eq!(said.code, Some(0), "{said}");
+    let note = "flow.txt: flow list: what follows from line 4 is not read: line 1 says 2 flows";
+    assert!(said.stderr.contains(note), "{said}");
+}
+
+#[test]
+fn flows_are_told_by_buckets_of_sizes() {
+    let room = room();
+    let buckets = format!("size_buckets_bytes = [10_000, 100_000, 1_000_000]\n{EXPERIMENT}");
+    room.write("buckets.toml", &buckets);
+    let typed = "simulate --experiment buckets.toml --policy lqd --policy dt";
+    let told = json(&room, &format!("{typed} -o told"));
+    let names =
+        ["1-10000-bytes", "10001-100000-bytes", "100001-1000000-bytes", "1000001-or-more-bytes"];
+    let metric = |told: &Value, policy: usize, name: &str| {
+        told["policies"][policy]["metrics"][name]["value"]["mean"].as_f64()
+    };
+    for policy in 0..2 {
+        let flows = |name: &str| metric(&told, policy, &format!("{name}_flows")).unwrap();
+        let single: f64 = names.iter().map(|name| flows(name)).sum();
+        assert!((single - flows("single")).abs() < 1e-9);
+        // What the classes have in common with buckets is the same; 1 MB itself is long.
+        assert!((flows(names[0]) + flows(names[1]) - flows("short")).abs() < 1e-9);
+        assert!(metric(&told, policy, "1-10000-bytes_fct_ns_p99") > Some(0.0));
+    }
+    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    for name in names {
+        assert!(table.contains(&format!("\"dt\",{name},fct_ns,")), "{name} is not in {table}");
+        for picture in ["fct", "slowdown", "fct-percentiles", "slowdown-percentiles"] {
+            let svg = room.read(&format!("told/flow-times-{name}-{picture}.svg"));
+            assert!(String::from_utf8(svg).unwrap().contains(">dt<"));
+        }
+    }
+    // Everything else is as without buckets.
+    let plain = json(&room, "simulate --experiment loop.toml --policy lqd --policy dt -o plain");
+    for (name, value) in plain["policies"][1]["metrics"].as_object().unwrap() {
+        assert_eq!(told["policies"][1]["metrics"][name], *value, "{name}");
+    }
+    let rows = String::from_utf8(room.read("plain/flow-times.csv")).unwrap();
+    assert!(rows.lines().all(|row| table.contains(row)));
+    let text = room.good(typed);
+    for title in ["Slowdown", "Completion time"] {
+        assert!(text.contains(&format!("{title} of flows of 10001 to 100000 bytes")), "{text}");
+    }
+    // Kept runs of an experiment without buckets are others.
+    let keep = "--policy lqd --runs 1 --keep runs.jsonl";
+    room.good(&format!("simulate --experiment loop.toml {keep}"));
+    let kept = json(&room, &format!("simulate --experiment buckets.toml {keep}"));
+    assert!(metric(&kept, 0, "1-10000-bytes_flows") > Some(0.0));
 }
 
 #[test]
@@ -221,6 +309,15 @@ fn experiments_that_cannot_be() {
     room.write("far.csv", "start_ns,src_host,dst_host,size_bytes\n0,0,1000,100\n");
     room.write("list.toml", "flow_list = 'flows.csv'");
     room.write("far.toml", "flow_list = 'far.csv'");
+    room.write("count.txt", "2\n0 1 3 100 9 0.0\n");
+    room.write("fields.txt", "1\n0 1 3 9 0.0\n");
+    room.write("waits.cm", "Nodes 4\nConnections 1\n0->1 id 1 trigger 1 size 9\n");
+    room.write("self.cm", "Nodes 4\nConnections 1\n2->2 start 0 size 9\n");
+    for name in ["count.txt", "fields.txt", "waits.cm", "self.cm"] {
+        room.write(&format!("{name}.toml"), format!("flow_list = '{name}'"));
+    }
+    let buckets = format!("size_buckets_bytes = [10, 5]\n{EXPERIMENT}");
+    room.write("buckets.toml", buckets);
     room.write("broken.dct", "DCT");
     let mut transcript = String::new();
     for arguments in [
@@ -232,6 +329,11 @@ fn experiments_that_cannot_be() {
         "both.toml",
         "list.toml",
         "far.toml",
+        "count.txt.toml",
+        "fields.txt.toml",
+        "waits.cm.toml",
+        "self.cm.toml",
+        "buckets.toml",
         "loop.toml --policy credence:model=missing.json",
         "loop.toml --policy credence:model=loop.toml",
         "loop.toml --policy credence:model=broken.dct",

@@ -3,7 +3,9 @@
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_simulate::{Fabric, FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use dropcast_simulate::{
+    Fabric, FabricConfig, Incast, PoissonFlows, SizeBuckets, TrafficConfig, Transport,
+};
 use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
 use dropcast_switch::{Alphas, NoParameters, PolicySpec};
@@ -18,12 +20,19 @@ pub struct Experiment {
     pub policies: Vec<NamedPolicy>,
     /// Runs of each policy. Run `n`, from 0, adds `n` to the seeds of fabric and traffic.
     pub runs: u32,
-    /// A CSV file of flows, in place of `traffic`; then runs differ in the paths of flows only.
+    /// A file of flows, in place of `traffic`: CSV, HPCC's `flow.txt` or a connection matrix of htsim, `docs/fabric.md`. Then runs differ
+    /// in the paths of flows only.
     pub flow_list: Option<PathBuf>,
+    /// The transport of flows of `flow_list` that name none; `dctcp` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_list_transport: Option<Transport>,
     /// The flows of `flow_list` take the paths that they take in the Credence artifact's ns-3, of
     /// whose run with this `randomSeed` they are; then all runs are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ns3_seed: Option<u32>,
+    /// Flows outside incasts and collectives are also told by their size, in buckets that end at these sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub size_buckets_bytes: Vec<u64>,
     /// The fabric.
     pub fabric: FabricConfig,
     /// The traffic.
@@ -71,7 +80,9 @@ impl Default for Experiment {
             policies: std::iter::once(lqd()).chain(usual_policies()).collect(),
             runs: 1,
             flow_list: None,
+            flow_list_transport: None,
             ns3_seed: None,
+            size_buckets_bytes: Vec::new(),
             fabric: FabricConfig::default(),
             traffic: TrafficConfig::default(),
         }
@@ -139,8 +150,18 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Checks the fabric, and that there is one source of traffic which fits it.
+    /// The buckets of `size_buckets_bytes`.
+    ///
+    /// # Errors
+    /// If the sizes do not ascend.
+    pub fn size_buckets(&self) -> Result<SizeBuckets, PipelineError> {
+        SizeBuckets::new(&self.size_buckets_bytes)
+            .map_err(|problem| PipelineError::setting("size_buckets_bytes", problem))
+    }
+
+    /// Checks the fabric, the buckets of sizes, and that there is one source of traffic which fits the fabric.
     pub(super) fn check_traffic(&self) -> Result<(), PipelineError> {
+        self.size_buckets()?;
         let fabric = Fabric::try_from(self.fabric.clone())?;
         let TrafficConfig { flows, incasts, collectives, .. } = &self.traffic;
         let has_traffic = !(flows.is_empty() && incasts.is_empty() && collectives.is_empty());
@@ -154,9 +175,10 @@ impl Experiment {
                                [[traffic.collectives]], or a flow_list";
                 Err(PipelineError::setting("traffic", problem))
             }
-            (true, None) if self.ns3_seed.is_some() => {
+            (true, None) if self.ns3_seed.is_some() || self.flow_list_transport.is_some() => {
+                let name = if self.ns3_seed.is_some() { "ns3_seed" } else { "flow_list_transport" };
                 let problem = "is for the flows of a flow_list; name one, or leave it out";
-                Err(PipelineError::setting("ns3_seed", problem))
+                Err(PipelineError::setting(name, problem))
             }
             (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
             (false, Some(_)) => Ok(()),

@@ -1,7 +1,7 @@
 //! How long flows took, by class: distributions of their completion times and slowdowns.
 
 use super::{Experiment, NamedPolicy};
-use dropcast_simulate::{FlowKind, FlowRecord, Sink};
+use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -35,13 +35,40 @@ impl Measure {
     }
 }
 
-/// The distribution of a measure over the flows of a class under a policy.
+/// Flows that are told together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FlowGroup {
+    /// A class.
+    Kind(FlowKind),
+    /// Flows outside incasts and collectives of these sizes.
+    Size(SizeBucket),
+}
+
+impl FlowGroup {
+    /// Its name in files.
+    pub fn name(self) -> String {
+        match self {
+            FlowGroup::Kind(kind) => kind.name().to_owned(),
+            FlowGroup::Size(bucket) => bucket.name(),
+        }
+    }
+
+    /// Its flows, in words.
+    pub fn words(self) -> String {
+        match self {
+            FlowGroup::Kind(kind) => format!("{} flows", kind.name()),
+            FlowGroup::Size(bucket) => bucket.words(),
+        }
+    }
+}
+
+/// The distribution of a measure over a group of flows under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowTimes {
     /// The policy's name.
     pub policy: String,
     /// Which flows.
-    pub kind: FlowKind,
+    pub group: FlowGroup,
     /// What is measured.
     pub measure: Measure,
     /// Flows that started, in all runs.
@@ -66,33 +93,50 @@ pub struct AtShare {
 /// Flows that started, and a measure of them at each of [`shares`].
 type OfFlows = (u64, Vec<Option<f64>>);
 
-/// Both measures of one run, by class.
-pub(super) type TimesOfRun = BTreeMap<(FlowKind, Measure), OfFlows>;
+/// Both measures of one run, by group.
+pub(super) type TimesOfRun = BTreeMap<(FlowGroup, Measure), OfFlows>;
+
+/// Flows that started, and completion times and slowdowns of those that completed.
+type Times = (u64, [Vec<f64>; 2]);
 
 /// A sink that keeps what flows took.
-#[derive(Default)]
-pub(super) struct TimesSink(BTreeMap<FlowKind, (u64, [Vec<f64>; 2])>);
+pub(super) struct TimesSink {
+    buckets: SizeBuckets,
+    groups: BTreeMap<FlowGroup, Times>,
+}
 
 impl Sink for TimesSink {
     fn flow_ended(&mut self, record: &FlowRecord) {
-        let (flows, [times, slowdowns]) = self.0.entry(FlowKind::of(&record.flow)).or_default();
-        *flows += 1;
-        times.extend(record.fct_ns.map(|fct_ns| fct_ns as f64));
-        slowdowns.extend(record.slowdown());
+        self.add(FlowGroup::Kind(FlowKind::of(&record.flow)), record);
+        let place = self.buckets.place(record.flow.size_bytes);
+        if let (FlowClass::Single, Some(place)) = (record.flow.class, place) {
+            self.add(FlowGroup::Size(self.buckets.all()[place]), record);
+        }
     }
 }
 
 impl TimesSink {
+    pub(super) fn new(buckets: SizeBuckets) -> Self {
+        TimesSink { buckets, groups: BTreeMap::new() }
+    }
+
+    fn add(&mut self, group: FlowGroup, record: &FlowRecord) {
+        let (flows, [times, slowdowns]) = self.groups.entry(group).or_default();
+        *flows += 1;
+        times.extend(record.fct_ns.map(|fct_ns| fct_ns as f64));
+        slowdowns.extend(record.slowdown());
+    }
+
     pub(super) fn finish(self) -> TimesOfRun {
         let at_shares = |mut values: Vec<f64>, flows| {
             values.sort_unstable_by(f64::total_cmp);
             shares().map(|share| at_share(&values, flows, share)).collect()
         };
-        let of_kind = |(kind, (flows, [times, slowdowns])): (FlowKind, (u64, [Vec<f64>; 2]))| {
+        let of_group = |(group, (flows, [times, slowdowns])): (FlowGroup, Times)| {
             [(Measure::FctNs, times), (Measure::Slowdown, slowdowns)]
-                .map(|(measure, values)| ((kind, measure), (flows, at_shares(values, flows))))
+                .map(|(measure, values)| ((group, measure), (flows, at_shares(values, flows))))
         };
-        self.0.into_iter().flat_map(of_kind).collect()
+        self.groups.into_iter().flat_map(of_group).collect()
     }
 }
 
@@ -107,9 +151,9 @@ pub(super) fn joined(
         for (key, run) in own.flat_map(|(_, run)| run) {
             together.entry(*key).or_default().push(run);
         }
-        let times = |((kind, measure), runs): (_, Vec<&OfFlows>)| FlowTimes {
+        let times = |((group, measure), runs): (_, Vec<&OfFlows>)| FlowTimes {
             policy: policy.label.clone(),
-            kind,
+            group,
             measure,
             flows: runs.iter().map(|run| run.0).sum(),
             points: shares().enumerate().filter_map(|at| point(&runs, at)).collect(),
@@ -132,13 +176,13 @@ fn point(runs: &[&OfFlows], (at, share): (usize, f64)) -> Option<AtShare> {
 /// A row for each point.
 pub(super) fn csv(all: &[FlowTimes]) -> String {
     let mut out = "policy,class,measure,flows,share_of_flows,mean,low,high\n".to_owned();
-    for FlowTimes { policy, kind, measure, flows, points } in all {
+    for FlowTimes { policy, group, measure, flows, points } in all {
         // RFC 4180.
         let policy = policy.replace('"', "\"\"");
         for AtShare { share, mean, low, high } in points {
-            let (kind, measure) = (kind.name(), measure.name());
+            let (group, measure) = (group.name(), measure.name());
             let _ =
-                writeln!(out, "\"{policy}\",{kind},{measure},{flows},{share},{mean},{low},{high}");
+                writeln!(out, "\"{policy}\",{group},{measure},{flows},{share},{mean},{low},{high}");
         }
     }
     out
@@ -150,7 +194,8 @@ mod tests {
     use dropcast_simulate::{Flow, FlowClass, Transport};
 
     fn run(times: &[Option<u64>]) -> TimesOfRun {
-        let mut sink = TimesSink::default();
+        let buckets = SizeBuckets::new(&[400_000, 500_000]).expect("ascending");
+        let mut sink = TimesSink::new(buckets);
         for &fct_ns in times {
             let flow = Flow {
                 start_ns: 0,
@@ -187,9 +232,12 @@ mod tests {
             (("other".to_owned(), 0), run(&[Some(1)])),
         ]);
         let all = joined(&experiment, &runs);
-        assert_eq!(all.len(), 2);
-        let FlowTimes { kind, measure, flows, points, .. } = &all[0];
-        assert_eq!((*kind, *measure, *flows), (FlowKind::Middle, Measure::FctNs, 8));
+        assert_eq!(all.len(), 4);
+        let FlowTimes { group, measure, flows, points, .. } = &all[0];
+        let middle = FlowGroup::Kind(FlowKind::Middle);
+        assert_eq!((*group, *measure, *flows), (middle, Measure::FctNs, 8));
+        assert_eq!(all[2].group.name(), "400001-500000-bytes");
+        assert_eq!((all[2].flows, &all[2].points), (8, points));
         let at =
             |points: &[AtShare], share| points.iter().find(|point| point.share == share).copied();
         let half = AtShare { share: 0.5, mean: 225.0, low: 200.0, high: 250.0 };

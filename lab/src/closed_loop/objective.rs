@@ -1,12 +1,12 @@
 //! What is chosen by.
 
 use super::PolicyRuns;
-use dropcast_simulate::{Interval, RunSummary, paired_difference};
+use dropcast_simulate::{Better, Interval, Metric, paired_difference};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One of [`RunSummary::metrics`], to be made small; goodput is to be made large.
+/// One of [`Metric::all`], to be made better.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Objective {
@@ -31,10 +31,10 @@ impl Objective {
     /// run defines it under both.
     pub(super) fn gain(&self, of: &PolicyRuns, than: &PolicyRuns, seed: u64) -> Option<Interval> {
         let [of, than] = [of, than].map(|runs| runs.metric(&self.metric));
-        if self.metric == "goodput_bps" {
-            return paired_difference(&of, &than, seed);
+        match Metric::named(&self.metric).map(|metric| metric.better) {
+            Some(Better::More) => paired_difference(&of, &than, seed),
+            Some(Better::Less | Better::Neither) | None => paired_difference(&than, &of, seed),
         }
-        paired_difference(&than, &of, seed)
     }
 }
 
@@ -49,9 +49,8 @@ impl FromStr for Objective {
     type Err = UnknownObjective;
 
     fn from_str(text: &str) -> Result<Self, UnknownObjective> {
-        let is_count = |name: &str| name.ends_with("_flows") || name.ends_with("_completed");
-        let metrics = RunSummary::default().metrics().into_iter().map(|(name, _)| name);
-        let known: Vec<String> = metrics.filter(|name| !is_count(name)).collect();
+        let directed = Metric::all().into_iter().filter(|metric| metric.better != Better::Neither);
+        let known: Vec<String> = directed.map(|metric| metric.name).collect();
         if known.iter().any(|name| name == text) {
             return Ok(Objective { metric: text.to_owned() });
         }
@@ -82,6 +81,7 @@ impl From<Objective> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropcast_simulate::RunSummary;
 
     #[test]
     fn a_gain_is_positive_where_the_metric_is_better() {

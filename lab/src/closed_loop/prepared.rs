@@ -8,7 +8,7 @@ use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
     Decisions, Episode, EpisodeError, Fabric, Flow, FlowList, RunSummary, Simulation,
-    SimulationOutcome, Sink, Summarizer, Transport, Workload,
+    SimulationOutcome, Sink, Summarizer, Workload,
 };
 use dropcast_train::Threads;
 use std::fs::File;
@@ -25,6 +25,8 @@ pub struct Prepared {
     oracles: Oracles,
     /// The flow list, if there is one.
     flows: Option<Vec<Flow>>,
+    /// What is told of it.
+    note: Option<String>,
     kept: Option<Arc<KeptRuns>>,
 }
 
@@ -69,11 +71,11 @@ impl Prepared {
             return Err(PipelineError::setting("policies", problem));
         }
         experiment.check_traffic()?;
-        let flows = match &experiment.flow_list {
-            Some(path) => Some(read_flows(path, &experiment)?),
-            None => None,
+        let (flows, note) = match &experiment.flow_list {
+            Some(path) => read_flows(path, &experiment)?,
+            None => (None, None),
         };
-        let prepared = Prepared { experiment, oracles, flows, kept: None };
+        let prepared = Prepared { experiment, oracles, flows, note, kept: None };
         // Whatever a run could find wrong is wrong in the first.
         let fabric = prepared.fabric(0)?;
         prepared.traffic(&fabric, 0)?;
@@ -185,20 +187,26 @@ impl Prepared {
 
     /// All that determines a run.
     fn determines(&self, policy: &NamedPolicy, run: u32) -> Result<[String; 5], PipelineError> {
-        let Experiment { mut fabric, mut traffic, ns3_seed, .. } = self.experiment.clone();
+        let Experiment { mut fabric, mut traffic, ns3_seed, size_buckets_bytes, .. } =
+            self.experiment.clone();
         fabric.seed = fabric.seed.wrapping_add(run.into());
         traffic.seed = traffic.seed.wrapping_add(run.into());
         Ok([
             encoded(&fabric)?,
             encoded(&traffic)?,
-            format!("{:?}, {ns3_seed:?}", self.flows),
+            format!("{:?}, {ns3_seed:?}, {size_buckets_bytes:?}", self.flows),
             encoded(&policy.spec)?,
             self.oracles.described(&policy.spec)?,
         ])
     }
 
+    /// What sums up run `run`.
+    pub(super) fn summarizer(&self, run: u32) -> Result<Summarizer, PipelineError> {
+        Ok(Summarizer::with_buckets(&self.fabric(run)?, &self.experiment.size_buckets()?))
+    }
+
     fn summarize_anew(&self, policy: &NamedPolicy, run: u32) -> Result<RunSummary, PipelineError> {
-        let mut summarizer = Summarizer::new(&self.fabric(run)?);
+        let mut summarizer = self.summarizer(run)?;
         let outcome = self.run(policy, run, &mut summarizer)?;
         Ok(summarizer.finish(&outcome))
     }
@@ -216,8 +224,9 @@ impl Prepared {
         self.compare_runs(0..self.experiment.runs, resources, progress)
     }
 
-    /// Tells which sizes of the fabric were left as they are at other rates.
+    /// Tells which sizes of the fabric were left as they are at other rates, and what of a list of flows was not read.
     pub(crate) fn note_sizes(&self, progress: &dyn Progress) {
+        self.note.iter().for_each(|told| progress.note(told));
         self.experiment.fabric.sizes_of_other_rates().iter().for_each(|told| progress.note(told));
     }
 
@@ -316,23 +325,29 @@ fn repeated(policies: &[NamedPolicy]) -> Option<&str> {
     Some(&policies[place].label)
 }
 
-fn read_flows(path: &Path, experiment: &Experiment) -> Result<Vec<Flow>, PipelineError> {
+/// The flows of a list, and what is told of it.
+type ListedFlows = (Option<Vec<Flow>>, Option<String>);
+
+fn read_flows(path: &Path, experiment: &Experiment) -> Result<ListedFlows, PipelineError> {
     let file = path.display().to_string();
     let text = File::open(path).map_err(|source| DataError::Io {
         file: file.clone(),
         doing: "be read",
         source,
     })?;
+    let fabric = Fabric::try_from(experiment.fabric.clone())?;
     let queue = experiment.fabric.queues_per_port.saturating_sub(1).min(1);
-    let flows = FlowList::from_csv(BufReader::new(text), Transport::default(), queue);
+    let transport = experiment.flow_list_transport.unwrap_or_default();
+    let check = |flow: &Flow| match experiment.fabric.too_late(flow.start_ns) {
+        Some(problem) => Err(format!("its start {problem}")),
+        None => fabric.check_flow(flow),
+    };
+    let flows = FlowList::read(BufReader::new(text), transport, queue, check);
     let mut flows = flows.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    let note = flows.note().map(|note| format!("{file}: {note}"));
     if let Some(seed) = experiment.ns3_seed {
         let placed = flows.on_ns3_paths(&experiment.fabric, seed);
         flows = placed.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
     }
-    let flows = flows.flows().to_vec();
-    match flows.last().and_then(|last| experiment.fabric.too_late(last.start_ns)) {
-        Some(problem) => Err(PipelineError::unfit(file, format!("start_ns of a flow {problem}"))),
-        None => Ok(flows),
-    }
+    Ok((Some(flows.flows().to_vec()), note))
 }

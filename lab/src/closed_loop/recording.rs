@@ -11,7 +11,7 @@ use dropcast_pipeline::files::{check_replaced, create_folder, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{
-    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Summarizer, Telemetry,
+    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Telemetry,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -185,7 +185,8 @@ impl Prepared {
                 telemetry_columns,
             )?,
         };
-        let (mut summarizer, mut times) = (Summarizer::new(&fabric), TimesSink::default());
+        let mut summarizer = self.summarizer(run)?;
+        let mut times = TimesSink::new(self.experiment().size_buckets()?);
         let outcome =
             self.run(policy, run, &mut (&mut summarizer, (&mut times, &mut recording)))?;
         recording.finish()?;

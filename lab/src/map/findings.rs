@@ -368,15 +368,15 @@ impl PolicyTally {
             let differences: Vec<_> = own().filter_map(|(_, own)| part(own)).collect();
             (!differences.is_empty()).then(|| Counts::of(differences.into_iter()))
         };
-        let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for (finding, own) in own() {
             if let Some(share) = own.share_of_gain {
-                shares.entry(ALL).or_default().push(share);
+                shares.entry(ALL.to_owned()).or_default().push(share);
                 shares.entry(finding.measure.subject()).or_default().push(share);
             }
         }
-        let share = |(of, shares): (&str, Vec<f64>)| SubjectShare {
-            of: of.to_owned(),
+        let share = |(of, shares): (String, Vec<f64>)| SubjectShare {
+            of,
             pairs: shares.len() as u64,
             median: median(shares),
         };

@@ -6,9 +6,7 @@ use crate::fabric_oracle::default_oracles;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_simulate::{
-    FabricConfig, FabricDropReason, Incast, PoissonFlows, RunSummary, TrafficConfig,
-};
+use dropcast_simulate::{Better, FabricConfig, Incast, Metric, PoissonFlows, TrafficConfig};
 use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,8 +24,7 @@ pub struct MapSettings {
     pub runs: u32,
     /// Further runs of each rival, with seeds that follow: the best of each point and measure is chosen on these.
     pub choosing_runs: u32,
-    /// What is compared, the names of [`RunSummary::metrics`]. Less is better, except for
-    /// `goodput_bps`.
+    /// What is compared. Which way each is better is part of the table of metrics.
     pub measures: Vec<Measure>,
     /// What LQD and oracles are compared with: every policy here is a rival, unless it has a model or pushes packets
     /// out. Those are compared with the rivals.
@@ -46,7 +43,7 @@ pub struct MapSettings {
     pub grids: Vec<Grid>,
 }
 
-/// One of [`RunSummary::metrics`].
+/// One of [`Metric::all`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Measure(pub String);
@@ -57,9 +54,7 @@ const MOST_POINTS: usize = 10_000;
 impl Measure {
     /// The names of all.
     pub(super) fn known() -> Vec<String> {
-        let drops = FabricDropReason::ALL.map(|reason| (reason, 0)).into_iter().collect();
-        let known = RunSummary { drops, ..RunSummary::default() }.metrics();
-        known.into_iter().map(|(name, _)| name).collect()
+        Metric::all().into_iter().map(|metric| metric.name).collect()
     }
 
     /// Its name.
@@ -67,19 +62,19 @@ impl Measure {
         &self.0
     }
 
-    /// What it is of: `incast`, `short` or `long` flows, or its whole name. Innocents are short flows.
-    pub fn subject(&self) -> &str {
-        let prefix = self.0.split('_').next().unwrap_or_default();
-        match prefix {
-            "innocent" => "short",
-            "incast" | "short" | "long" => prefix,
-            _ => &self.0,
-        }
+    /// What it is, if it is known.
+    pub fn metric(&self) -> Option<Metric> {
+        Metric::named(&self.0)
+    }
+
+    /// What it is of: a class of flows, or its whole name ([`Metric::subject`]).
+    pub fn subject(&self) -> String {
+        self.metric().map_or_else(|| self.0.clone(), |metric| metric.subject)
     }
 
     /// Whether more is better.
     pub fn is_more_better(&self) -> bool {
-        self.0 == "goodput_bps"
+        self.metric().is_some_and(|metric| metric.better == Better::More)
     }
 
     /// How much better `one` is than `other`: above 0 if it is.
@@ -159,10 +154,9 @@ impl MapSettings {
         let base = Experiment {
             policies: Vec::new(),
             runs: self.runs,
-            flow_list: None,
-            ns3_seed: None,
             fabric: self.fabric.clone(),
             traffic: self.traffic.clone(),
+            ..Experiment::default()
         };
         let grids = self.all_grids();
         for (place, grid) in grids.iter().enumerate() {

@@ -2,66 +2,109 @@
 
 use crate::closed_loop::{ExperimentSummary, MetricSummary, PolicySummary};
 use dropcast_reports::numbers::ratio;
+use dropcast_simulate::{Metric, MetricUnit};
 
-/// A column: its heading, its metric, and what one unit of the metric is shown as.
-type Column = (&'static str, &'static str, f64);
+/// A column: its heading, and its metric.
+type Column = (&'static str, &'static str);
 
-/// The columns of one class of flows.
-macro_rules! class_columns {
-    ($class:literal) => {
-        [
-            ("p50", concat!($class, "_slowdown_p50"), 1.0),
-            ("p95", concat!($class, "_slowdown_p95"), 1.0),
-            ("p99", concat!($class, "_slowdown_p99"), 1.0),
-            ("mean", concat!($class, "_slowdown_mean"), 1.0),
-            (">10 ms %", concat!($class, "_over_10_ms"), 100.0),
-            (">20 ms %", concat!($class, "_over_20_ms"), 100.0),
-            ("timeouts", concat!($class, "_timeouts"), 1.0),
-        ]
-    };
-}
-
-const DROPS: [Column; 6] = [
-    ("full", "drops_full", 1.0),
-    ("policy", "drops_policy", 1.0),
-    ("push-out", "drops_push-out", 1.0),
-    ("aqm", "drops_aqm", 1.0),
-    ("innocents", "innocent_drops", 1.0),
-    ("% of packets", "drop_share", 100.0),
+/// The columns of one class of flows; names follow that of the class.
+const OF_CLASS: [Column; 7] = [
+    ("p50", "slowdown_p50"),
+    ("p95", "slowdown_p95"),
+    ("p99", "slowdown_p99"),
+    ("mean", "slowdown_mean"),
+    (">10 ms %", "over_10_ms"),
+    (">20 ms %", "over_20_ms"),
+    ("timeouts", "timeouts"),
 ];
 
-const SWITCHES: [Column; 5] = [
-    ("goodput Gbps", "goodput_bps", 1e-9),
-    ("occupancy % p50", "leaf_occupancy_p50", 100.0),
-    ("p95", "leaf_occupancy_p95", 100.0),
-    ("p99", "leaf_occupancy_p99", 100.0),
-    ("short flows timed out %", "innocent_timed_out", 100.0),
+/// What a bucket of sizes has beside these.
+const OF_BUCKET: [Column; 4] =
+    [("p50", "fct_ns_p50"), ("p95", "fct_ns_p95"), ("p99", "fct_ns_p99"), ("mean", "fct_ns_mean")];
+
+const DROPS: [Column; 6] = [
+    ("full", "drops_full"),
+    ("policy", "drops_policy"),
+    ("push-out", "drops_push-out"),
+    ("aqm", "drops_aqm"),
+    ("innocents", "innocent_drops"),
+    ("% of packets", "drop_share"),
+];
+
+const SWITCHES: [Column; 6] = [
+    ("goodput Gbps", "goodput_bps"),
+    ("while flows start", "goodput_while_starting_bps"),
+    ("occupancy % p50", "leaf_occupancy_p50"),
+    ("p95", "leaf_occupancy_p95"),
+    ("p99", "leaf_occupancy_p99"),
+    ("short flows timed out %", "innocent_timed_out"),
 ];
 
 /// The tables of an experiment.
 pub fn experiment_text(summary: &ExperimentSummary) -> String {
-    let tables: [(&str, &[Column]); 6] = [
-        ("Slowdown of incast flows", &class_columns!("incast")),
-        ("Slowdown of short flows (at most 100 kB)", &class_columns!("short")),
-        ("Slowdown of middle flows (between 100 kB and 1 MB)", &class_columns!("middle")),
-        ("Slowdown of long flows (at least 1 MB)", &class_columns!("long")),
-        ("Dropped packets, by reason; innocents: at queues shorter than B/N", &DROPS),
-        ("Switches, and short flows outside incasts", &SWITCHES),
-    ];
+    let of = |class: &str, columns: &[Column]| -> Vec<(&str, String)> {
+        columns.iter().map(|(heading, metric)| (*heading, format!("{class}_{metric}"))).collect()
+    };
+    let whole = |columns: &[Column]| -> Vec<(&str, String)> {
+        columns.iter().map(|(heading, metric)| (*heading, (*metric).to_owned())).collect()
+    };
+    let mut tables: Vec<(String, Vec<(&str, String)>)> = [
+        ("Slowdown of incast flows", "incast"),
+        ("Slowdown of short flows (at most 100 kB)", "short"),
+        ("Slowdown of middle flows (between 100 kB and 1 MB)", "middle"),
+        ("Slowdown of long flows (at least 1 MB)", "long"),
+    ]
+    .map(|(title, class)| (title.to_owned(), of(class, &OF_CLASS)))
+    .into();
+    // Checked before the first run.
+    let buckets = summary.experiment.size_buckets().unwrap_or_default();
+    for bucket in buckets.all() {
+        let (name, words) = (bucket.name(), bucket.words());
+        tables.push((format!("Slowdown of {words}"), of(&name, &OF_CLASS)));
+        tables.push((format!("Completion time of {words}, us"), of(&name, &OF_BUCKET)));
+    }
+    tables.extend([
+        (
+            "Dropped packets, by reason; innocents: at queues shorter than B/N".to_owned(),
+            whole(&DROPS),
+        ),
+        ("Switches, and short flows outside incasts".to_owned(), whole(&SWITCHES)),
+    ]);
+    let metrics: Vec<Metric> =
+        Metric::all().into_iter().chain(Metric::of_buckets(&buckets)).collect();
     let mut text = String::new();
     for (title, columns) in tables {
-        text.push_str(&format!("{title}\n{}\n", table(summary, columns)));
+        text.push_str(&format!("{title}\n{}\n", table(summary, &columns, &metrics)));
     }
     text.push_str(&legend(summary));
     text
 }
 
-fn table(summary: &ExperimentSummary, columns: &[Column]) -> String {
+/// What one unit of a metric is shown as: shares in percent, rates in Gbit/s, times in microseconds.
+fn shown(unit: MetricUnit) -> f64 {
+    match unit {
+        MetricUnit::Share => 100.0,
+        MetricUnit::BitsPerSecond => 1e-9,
+        MetricUnit::Nanoseconds => 1e-3,
+        MetricUnit::Count
+        | MetricUnit::Ratio
+        | MetricUnit::GigabitsPerSecond
+        | MetricUnit::Microseconds
+        | MetricUnit::Packets => 1.0,
+    }
+}
+
+fn table(summary: &ExperimentSummary, columns: &[(&str, String)], metrics: &[Metric]) -> String {
     let heading = std::iter::once(String::new())
-        .chain(columns.iter().map(|(heading, _, _)| (*heading).to_owned()));
+        .chain(columns.iter().map(|(heading, _)| (*heading).to_owned()));
+    let units: Vec<f64> = columns
+        .iter()
+        .map(|(_, name)| metrics.iter().find(|metric| metric.name == *name))
+        .map(|metric| metric.map_or(1.0, |metric| shown(metric.unit)))
+        .collect();
     let mut rows: Vec<Vec<String>> = vec![heading.collect()];
     for policy in &summary.policies {
-        let cells = columns.iter().map(|(_, metric, unit)| cell(policy, metric, *unit));
+        let cells = columns.iter().zip(&units).map(|((_, name), unit)| cell(policy, name, *unit));
         rows.push(std::iter::once(policy.policy.clone()).chain(cells).collect());
     }
     aligned(&rows)
@@ -83,7 +126,7 @@ fn cell(policy: &PolicySummary, metric: &str, unit: f64) -> String {
 }
 
 /// Three digits, or the whole part if that has more.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
         size if size < 10.0 => 2,

@@ -1,11 +1,12 @@
 //! Figures of policies in the fabric, as CSV, SVG and a page.
 
-use super::metric_words::metric_words;
+use super::metric_label::metric_label;
 use crate::closed_loop::{self, shares};
 use crate::reproduce::fabric::{
-    Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, pred,
+    Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, figure_metric, pred,
 };
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
+use dropcast_simulate::MetricUnit;
 use std::fmt::Write as _;
 
 /// One row per point and policy; for figures of metrics the mean and the 95% interval of each, for
@@ -76,7 +77,8 @@ pub fn panels(measured: &MeasuredFigure) -> Vec<(String, LineFigure)> {
 
 fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
     let figure = measured.figure;
-    let is_share = is_share(metric);
+    let own = figure_metric(metric);
+    let words = metric_label(&own);
     let point = |cell: &Cell| {
         let interval = cell.runs.interval(metric, 1)?;
         Some(Point { interval: interval.bounds, ..Point::new(cell.point, interval.mean) })
@@ -86,18 +88,14 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
         points: figure.points.iter().filter_map(|&at| point(measured.cell(at, policy)?)).collect(),
         ..Series::default()
     };
-    let (label, unit) = match is_share {
-        true => (format!("{}, %", metric_words(metric)), Unit::Percent),
-        false => (metric_words(metric), Unit::One),
+    let (label, unit) = match own.unit {
+        MetricUnit::Share => (format!("{words}, %"), Unit::Percent),
+        _ => (words.clone(), Unit::One),
     };
     let x = Axis::new(figure.vary.label());
     LineFigure {
         title: format!("{}: {}", number(figure), figure.title),
-        description: format!(
-            "{} against {}, by policy.",
-            metric_words(metric),
-            figure.vary.label()
-        ),
+        description: format!("{words} against {}, by policy.", figure.vary.label()),
         x: match figure.vary {
             Vary::Load | Vary::ReceiverLoad | Vary::Burst | Vary::CubicLoad => {
                 x.unit(Unit::Percent)
@@ -112,10 +110,11 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             Vary::UpdateRtts => x.scale(Scale::Log10),
             Vary::Flips => x.scale(Scale::Log10).with_zero(),
         },
-        y: Axis::new(label).unit(unit).scale(if is_share || metric.ends_with("_gbps") {
-            Scale::Linear
-        } else {
-            Scale::Log10
+        y: Axis::new(label).unit(unit).scale(match own.unit {
+            MetricUnit::Share | MetricUnit::BitsPerSecond | MetricUnit::GigabitsPerSecond => {
+                Scale::Linear
+            }
+            _ => Scale::Log10,
         }),
         series: measured.policies().iter().map(series).collect(),
         notes: notes(measured),
@@ -169,10 +168,6 @@ fn scale_words(measured: &MeasuredFigure) -> String {
         scale.duration_ns as f64 / 1e6,
         scale.per_server_hz
     )
-}
-
-fn is_share(metric: &str) -> bool {
-    metric.starts_with("leaf_occupancy") || metric.contains("_over_")
 }
 
 /// `fig6` as `Figure 6`, `abm-fig9a` as `ABM, figure 9a`.
@@ -230,8 +225,9 @@ fn heading(measured: &MeasuredFigure, first: &str, out: &mut String) {
 }
 
 fn metric_table(measured: &MeasuredFigure, metric: &str, out: &mut String) {
-    heading(measured, &metric_words(metric), out);
-    let shown = if is_share(metric) { percent } else { three };
+    let own = figure_metric(metric);
+    heading(measured, &metric_label(&own), out);
+    let shown = if own.unit == MetricUnit::Share { percent } else { three };
     for policy in measured.policies() {
         let _ = write!(out, "| {policy} |");
         for &point in measured.figure.points {
@@ -288,7 +284,7 @@ fn claim_table(claims: &[Ratio], vary: Vary, out: &mut String) {
         let _ = writeln!(
             out,
             "| {}: {policy} than {than} | {} | {} | {measured} |",
-            metric_words(metric),
+            metric_label(&figure_metric(metric)),
             at.map_or_else(|| "all".to_owned(), |at| shown_point(vary, at)),
             paper.map_or_else(|| "left out".to_owned(), percent),
         );

@@ -1,39 +1,52 @@
 //! How long flows took in an experiment, drawn.
 
-use crate::closed_loop::{AtShare, FlowTimes, Measure};
-use dropcast_reports::plot::{Axis, LineFigure, Page, Point, Scale, Series, Unit};
-use dropcast_simulate::FlowKind;
+use super::experiment_text::significant;
+use crate::closed_loop::{AtShare, FlowGroup, FlowTimes, Measure};
+use dropcast_reports::plot::{
+    Axis, BarFigure, BarGroup, LineFigure, Page, Point, Scale, Series, Unit,
+};
 
-/// Pictures of the distributions, with the names of their files: one as SVG and one for LaTeX for each class of flows and measure. They
-/// have no title.
+/// The percentiles that are drawn as bars: their names, and the shares of the flows.
+const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)];
+
+/// Pictures of the distributions, with the names of their files: for each group of flows and measure the whole as lines and its
+/// percentiles as bars, as SVG and for LaTeX. They have no title.
 pub fn flow_times(all: &[FlowTimes]) -> Vec<(String, String)> {
-    let mut figures: Vec<(FlowKind, Measure)> =
-        all.iter().map(|times| (times.kind, times.measure)).collect();
+    let mut figures: Vec<(FlowGroup, Measure)> =
+        all.iter().map(|times| (times.group, times.measure)).collect();
     figures.sort_unstable();
     figures.dedup();
-    let file = |(kind, measure): (FlowKind, Measure)| {
+    let files = |(group, measure): (FlowGroup, Measure)| {
+        let own: Vec<&FlowTimes> =
+            all.iter().filter(|times| (times.group, times.measure) == (group, measure)).collect();
         let what = match measure {
             Measure::FctNs => "fct",
             Measure::Slowdown => "slowdown",
         };
-        let (name, figure) =
-            (format!("flow-times-{}-{what}", kind.name()), figure(all, kind, measure));
+        let name = format!("flow-times-{}-{what}", group.name());
+        let (lines, bars) = (lines(&own, group, measure), bars(&own, group, measure));
         [
-            (format!("{name}.svg"), figure.to_svg(Page::Alone)),
-            (format!("{name}.tex"), figure.to_pgfplots()),
+            (format!("{name}.svg"), lines.to_svg(Page::Alone)),
+            (format!("{name}.tex"), lines.to_pgfplots()),
+            (format!("{name}-percentiles.svg"), bars.to_svg(Page::Alone)),
+            (format!("{name}-percentiles.tex"), bars.to_pgfplots()),
         ]
     };
-    figures.into_iter().flat_map(file).collect()
+    figures.into_iter().flat_map(files).collect()
 }
 
-fn figure(all: &[FlowTimes], kind: FlowKind, measure: Measure) -> LineFigure {
-    let class = kind.name();
-    let (label, unit) = match measure {
-        Measure::FctNs => (format!("completion time of {class} flows, us"), 1e-3),
-        Measure::Slowdown => (format!("slowdown of {class} flows"), 1.0),
-    };
-    let own = all.iter().filter(|times| (times.kind, times.measure) == (kind, measure));
-    let series = |times: &FlowTimes| {
+/// What an axis of values is called, and what one unit of the measure is on it.
+fn axis(group: FlowGroup, measure: Measure) -> (Axis, f64) {
+    let flows = group.words();
+    match measure {
+        Measure::FctNs => (Axis::new(format!("completion time of {flows}, us")), 1e-3),
+        Measure::Slowdown => (Axis::new(format!("slowdown of {flows}")), 1.0),
+    }
+}
+
+fn lines(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> LineFigure {
+    let (x, unit) = axis(group, measure);
+    let series = |times: &&FlowTimes| {
         let point = |at: &AtShare| Point {
             range: Some((at.low * unit, at.high * unit)),
             ..Point::new(at.mean * unit, at.share)
@@ -43,13 +56,43 @@ fn figure(all: &[FlowTimes], kind: FlowKind, measure: Measure) -> LineFigure {
     };
     LineFigure {
         description: format!(
-            "Share of {class} flows within a {}, by policy: the mean over the runs, and a band from the least to the largest run.",
+            "Share of {} within a {}, by policy: the mean over the runs, and a band from the least to the largest run.",
+            group.words(),
             measure_words(measure)
         ),
-        x: Axis::new(label).scale(Scale::Log10),
+        x: x.scale(Scale::Log10),
         y: Axis::new("share of flows, %").unit(Unit::Percent).range(0.0, 1.0),
-        series: own.map(series).collect(),
+        series: own.iter().map(series).collect(),
         ..LineFigure::default()
+    }
+}
+
+/// A percentile that some run does not reach, because flows did not complete, has no bar.
+fn bars(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> BarFigure {
+    let (value, unit) = axis(group, measure);
+    let bar = |(name, share): (&str, f64)| {
+        let at = |times: &&FlowTimes| times.points.iter().find(|at| at.share == share).copied();
+        let points: Vec<Option<AtShare>> = own.iter().map(at).collect();
+        let label = |at: &Option<AtShare>| {
+            at.map_or_else(|| "not reached".to_owned(), |at| significant(at.mean * unit))
+        };
+        BarGroup {
+            name: name.to_owned(),
+            values: points.iter().map(|at| at.map(|at| at.mean * unit)).collect(),
+            labels: points.iter().map(label).collect(),
+            ranges: points.iter().map(|at| at.map(|at| (at.low * unit, at.high * unit))).collect(),
+        }
+    };
+    BarFigure {
+        description: format!(
+            "Percentiles of the {} of {}, by policy: the mean over the runs, and a line from the least to the largest run.",
+            measure_words(measure),
+            group.words()
+        ),
+        value,
+        categories: own.iter().map(|times| times.policy.clone()).collect(),
+        groups: PERCENTILES.into_iter().map(bar).collect(),
+        ..BarFigure::default()
     }
 }
 

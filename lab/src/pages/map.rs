@@ -1,6 +1,6 @@
 //! Where an oracle pays, as CSV, text and heat maps.
 
-use super::metric_words::metric_words;
+use super::metric_label::metric_label;
 use crate::map::{
     Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
     Measure, PolicyTally, PolicyValues, SettingTally, Verdict,
@@ -402,7 +402,7 @@ impl<'a> Sheet<'a> {
         let who = if policy == "lqd" { "LQD" } else { policy };
         let title = format!(
             "{who} against the best policy that predicts nothing: {}",
-            metric_words(self.measure.name())
+            self.measure.metric().map_or_else(String::new, |metric| metric_label(&metric))
         );
         let value = "how much better, % (below 0: worse; *: more than chance)";
         // Whole percents, without a minus before zero.

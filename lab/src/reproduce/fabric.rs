@@ -7,6 +7,7 @@
 //! features ([`crate::fabric_oracle`]).
 
 pub mod abm;
+mod figure_metrics;
 mod figures;
 mod measured;
 mod observed;
@@ -14,6 +15,7 @@ pub mod pred;
 mod scale;
 pub mod smartbuf;
 
+pub(crate) use figure_metrics::figure_metric;
 pub use figures::{Claim, FIGURES, FabricFigure, Panels, Paper, Vary};
 pub use measured::{Cell, MeasuredFigure, Ratio, measure, oracles};
 pub use observed::RunNumbers;

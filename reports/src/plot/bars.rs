@@ -1,7 +1,7 @@
 //! Drawing a [`BarFigure`].
 
 use super::canvas::{Axes, Canvas, Plot, Sample, paint};
-use super::figure::{Axis, BarFigure, Scale};
+use super::figure::{Axis, BarFigure, BarGroup, Scale};
 use super::palette::look;
 use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
@@ -10,6 +10,10 @@ use super::ticks::Ruler;
 const SHORT: i32 = 24;
 /// Gap between a bar and the text beside it.
 const GAP: i32 = 10;
+/// Room for the text beside a bar: a figure with ranges is as high as its bars need.
+const BAR_UNITS: usize = 38;
+/// Bars that the usual height has room for.
+const USUAL_BARS: usize = 16;
 
 impl BarFigure {
     /// The figure as SVG.
@@ -27,6 +31,10 @@ impl BarFigure {
         if legend.len() > 1 {
             canvas.legend(&legend);
         }
+        if self.groups.iter().any(|group| !group.ranges.is_empty()) {
+            let bars = self.categories.len() * (self.groups.len() + 1);
+            canvas.heighten(bars.saturating_sub(USUAL_BARS) * BAR_UNITS);
+        }
         canvas.notes(&self.notes);
 
         let names = self.categories.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
@@ -43,9 +51,13 @@ impl BarFigure {
 
     /// Ends of the value axis: zero, every bar, and room for the text beside the bars.
     fn range(&self, names: i32) -> (f64, f64) {
-        let values = || self.groups.iter().flat_map(|group| group.values.iter().flatten());
-        let low = values().copied().filter(|v| v.is_finite()).fold(0.0, f64::min);
-        let high = values().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let ends = |group: &BarGroup| {
+            let ranges = group.ranges.iter().flatten().flat_map(|&(low, high)| [low, high]);
+            group.values.iter().flatten().copied().chain(ranges).collect::<Vec<f64>>()
+        };
+        let values = || self.groups.iter().flat_map(ends);
+        let low = values().filter(|v| v.is_finite()).fold(0.0, f64::min);
+        let high = values().filter(|v| v.is_finite()).fold(0.0, f64::max);
         let spread = if high > low { high - low } else { 1.0 };
         let labels = self.groups.iter().flat_map(|group| &group.labels);
         let label = labels.map(|label| width(label, TEXT)).max().unwrap_or(0) + 3 * GAP;
@@ -67,12 +79,19 @@ impl BarFigure {
                 let (from, to) = self.corners(plot, row, at, value);
                 canvas.bar(from, to, look(at));
                 let label = group.labels.get(row).map_or("", String::as_str);
+                let middle = (from.1 + to.1) / 2;
+                let mut to = to;
+                if let Some((low, high)) = group.ranges.get(row).copied().flatten() {
+                    let ends = [low, high].map(|end| plot.place(end, 0.0).0);
+                    canvas.range((ends[0], ends[1]), middle);
+                    to.0 = if value < 0.0 { to.0.min(ends[0]) } else { to.0.max(ends[1]) };
+                }
                 let (x, anchor) = if value < 0.0 {
                     (to.0 - GAP, Anchor::End)
                 } else {
                     (to.0 + GAP, Anchor::Start)
                 };
-                canvas.text(label, (x, (from.1 + to.1) / 2), anchor);
+                canvas.text(label, (x, middle), anchor);
             }
         }
         self.mark(canvas, plot);
@@ -110,7 +129,6 @@ impl BarFigure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::BarGroup;
 
     #[test]
     fn every_bar_has_its_name_and_label() {
@@ -118,6 +136,7 @@ mod tests {
             name: name.to_owned(),
             values: values.to_vec(),
             labels: values.iter().map(|v| v.map_or(String::new(), |v| format!("{v} %"))).collect(),
+            ranges: Vec::new(),
         };
         let figure = BarFigure {
             title: "Lost against LQD".to_owned(),
@@ -136,5 +155,29 @@ mod tests {
         }
         let (low, high) = figure.range(100);
         assert!(low < -0.25 && high > 2.5);
+    }
+
+    #[test]
+    fn a_bar_has_its_range_and_the_picture_room_for_it() {
+        let group = |ranges| BarGroup {
+            name: "p99".to_owned(),
+            values: vec![Some(2.0); 20],
+            labels: vec!["2".to_owned(); 20],
+            ranges,
+        };
+        let figure = |ranges| BarFigure {
+            value: Axis::new("slowdown"),
+            categories: (0..20).map(|at| format!("policy {at}")).collect(),
+            groups: vec![group(ranges)],
+            ..BarFigure::default()
+        };
+        let (plain, ranged) = (figure(Vec::new()), figure(vec![Some((1.0, 9.0)); 20]));
+        assert!(ranged.range(100).1 > 9.0 && plain.range(100).1 < 9.0);
+        let height = |figure: &BarFigure| {
+            let svg = figure.to_svg(Page::Alone);
+            let after = svg.split(" height=\"").nth(1).expect("a height");
+            after.split('"').next().expect("its end").parse::<u32>().expect("a number")
+        };
+        assert!(height(&ranged) > height(&plain));
     }
 }

@@ -77,6 +77,13 @@ impl Canvas {
         self.top += if title.is_empty() { 0 } else { 10 };
     }
 
+    /// Makes the picture higher by so many units.
+    pub(super) fn heighten(&mut self, units: usize) {
+        let more = i32::try_from(units).unwrap_or(0);
+        self.height += more;
+        self.bottom += more;
+    }
+
     /// Lines of text at the bottom of the free space.
     pub(super) fn notes(&mut self, notes: &[String]) {
         let wrap = |note: &String| wrapped(note, TEXT, WIDTH_UNITS - 2 * MARGIN);
@@ -105,9 +112,7 @@ impl Canvas {
             x += needs + 44;
         }
         let lines = 1 + (y - self.top) / LINE_HEIGHT;
-        let more = LINE_HEIGHT * (lines - LEGEND_LINES).max(0);
-        self.height += more;
-        self.bottom += more;
+        self.heighten((LINE_HEIGHT * (lines - LEGEND_LINES).max(0)) as usize);
         self.top = y + LINE_HEIGHT / 2 + 22;
     }
 
@@ -172,6 +177,15 @@ impl Canvas {
         self.drawing.line(&[low, high], stroke);
         for (x, y) in [low, high] {
             self.drawing.line(&[(x - 8, y), (x + 8, y)], stroke);
+        }
+    }
+
+    /// A range as a horizontal error bar, in the text colour: it is seen on its bar.
+    pub(super) fn range(&mut self, (low, high): (i32, i32), y: i32) {
+        let stroke = Stroke::solid(&INK, 3);
+        self.drawing.line(&[(low, y), (high, y)], stroke);
+        for x in [low, high] {
+            self.drawing.line(&[(x, y - 7), (x, y + 7)], stroke);
         }
     }
 

@@ -229,12 +229,14 @@ pub struct BarGroup {
     pub values: Vec<Option<f64>>,
     /// The text beside each bar.
     pub labels: Vec<String>,
+    /// A range around the length of each bar (say, over runs), drawn as a line across its end. Empty for none.
+    pub ranges: Vec<Option<(f64, f64)>>,
 }
 
 /// A chart of horizontal bars from zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarFigure {
-    /// The title.
+    /// The title; empty for none, as for a paper with captions.
     pub title: String,
     /// A text description, for screen readers.
     pub description: String,

@@ -1,8 +1,8 @@
-//! A line figure for LaTeX.
+//! Figures for LaTeX.
 
-use super::figure::{Axis, LineFigure, Point, Scale, Series};
+use super::figure::{Axis, BarFigure, BarGroup, LineFigure, Point, Scale, Series};
 use super::lines::{has_band, shown};
-use super::palette::Look;
+use super::palette::{Look, look};
 use std::fmt::Write as _;
 
 /// The columns of a series' table: where its points are, and the ends of their ranges.
@@ -73,6 +73,62 @@ impl LineFigure {
     }
 }
 
+impl BarFigure {
+    /// The figure as a `tikzpicture` of pgfplots (1.16 or later), without title, notes and labels: its user's document has captions.
+    /// Values are in the units of the axis.
+    pub fn to_pgfplots(&self) -> String {
+        let mut out =
+            "% Needs \\usepackage{pgfplots} \\pgfplotsset{compat=1.16}\n\\begin{tikzpicture}\n"
+                .to_owned();
+        for at in 0..self.groups.len() {
+            let colour = look(at).colour.to_string();
+            let _ = writeln!(
+                out,
+                "\\definecolor{{series{at}}}{{HTML}}{{{}}}",
+                colour.trim_start_matches('#')
+            );
+        }
+        let places: Vec<String> = (0..self.categories.len()).map(|at| at.to_string()).collect();
+        let names: Vec<String> =
+            self.categories.iter().map(|name| format!("{{{}}}", escaped(name))).collect();
+        // As far as the bars need, in the units of text.
+        let height = self.categories.len() * (self.groups.len() + 1) * 7 + 70;
+        let _ = writeln!(
+            out,
+            "\\begin{{axis}}[\n  xbar, bar width=5pt, height={height}pt, {},\n  xmin=0, enlarge x limits={{value=0.08, upper}}, \
+             y dir=reverse, ytick={{{}}}, ytick style={{draw=none}}, yticklabels={{{}}},\n  ymin=-0.6, ymax={}, grid=major, ymajorgrids=false, legend columns=3, \
+             legend cell align=left,\n  legend style={{at={{(0.5,1.03)}}, anchor=south, draw=none, font=\\small}},\n]",
+            axis("x", &self.value),
+            places.join(","),
+            names.join(","),
+            self.categories.len() as f64 - 0.4,
+        );
+        for (at, group) in self.groups.iter().enumerate() {
+            self.add_group(&mut out, at, group);
+        }
+        out.push_str("\\end{axis}\n\\end{tikzpicture}\n");
+        out
+    }
+
+    fn add_group(&self, out: &mut String, at: usize, group: &BarGroup) {
+        // The first on top, whichever way the axis runs.
+        let shift = ((self.groups.len() - 1) as f64 / 2.0 - at as f64) * 6.0;
+        let _ = writeln!(
+            out,
+            "\\addplot[draw=series{at}, fill=series{at}, bar shift={shift}pt, error bars/.cd, x dir=both, x explicit, error bar style={{black}}]\n  \
+             table[x=x, y=y, x error plus=plus, x error minus=minus, row sep=\\\\]{{\nx y plus minus\\\\"
+        );
+        let factor = self.value.unit.factor();
+        for (row, value) in group.values.iter().enumerate() {
+            let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+            let (low, high) = group.ranges.get(row).copied().flatten().unwrap_or((value, value));
+            let [value, plus, minus] = [value, high - value, value - low].map(|own| own * factor);
+            let _ = writeln!(out, "{value:.6e} {row} {plus:.6e} {minus:.6e}\\\\");
+        }
+        let _ = writeln!(out, "}};\n\\addlegendentry{{{}}}", escaped(&group.name));
+    }
+}
+
 /// The options of an axis.
 fn axis(name: &str, axis: &Axis) -> String {
     let mut options = format!("{name}label={{{}}}", escaped(&axis.label));
@@ -140,6 +196,26 @@ mod tests {
             assert!(tex.contains(part), "{part} is not in\n{tex}");
         }
         assert!(!tex.contains("A title"));
+        let bars = BarFigure {
+            value: Axis::new("time, us"),
+            categories: vec!["a_b".to_owned(), "c".to_owned(), "d".to_owned()],
+            groups: vec![BarGroup {
+                name: "p99".to_owned(),
+                values: vec![Some(20.0), None, Some(5.0)],
+                ranges: vec![Some((10.0, 50.0)), None, None],
+                ..BarGroup::default()
+            }],
+            ..BarFigure::default()
+        };
+        let bars = bars.to_pgfplots();
+        for part in [
+            "xlabel={time, us}",
+            "yticklabels={{a\\_b},{c},{d}}",
+            "\n2.000000e1 0 3.000000e1 1.000000e1\\\\\n5.000000e0 2 0.000000e0 0.000000e0\\\\\n};",
+            "\\addlegendentry{p99}",
+        ] {
+            assert!(bars.contains(part), "{part} is not in\n{bars}");
+        }
         assert_eq!(tex.matches("fill between").count(), 1, "one point has a range");
     }
 }

@@ -35,6 +35,10 @@ pub struct SimulationOutcome {
     pub marked: u64,
     /// Payload that arrived, bytes, without duplicates.
     pub received_bytes: u64,
+    /// Between the start of the first flow and that of the last, nanoseconds.
+    pub starting_ns: u64,
+    /// Payload that had arrived when the last flow started, bytes, without duplicates.
+    pub received_while_starting_bytes: u64,
     dropped: [u64; 4],
 }
 
@@ -96,6 +100,10 @@ pub struct Simulation<W> {
     completed: u64,
     events: u64,
     received_bytes: u64,
+    /// When the first flow started and the last so far, nanoseconds.
+    starts_ns: Option<(u64, u64)>,
+    /// Payload that had arrived when the last so far started, bytes.
+    received_at_start_bytes: u64,
     /// The workload has more flows.
     has_next: bool,
     /// Kept to save allocations.
@@ -135,6 +143,8 @@ impl<W: Workload> Simulation<W> {
             completed: 0,
             events: 0,
             received_bytes: 0,
+            starts_ns: None,
+            received_at_start_bytes: 0,
             has_next: true,
             segments: Vec::new(),
             follow_ups: Vec::new(),
@@ -227,8 +237,10 @@ impl<W: Workload> Simulation<W> {
 
     fn start(&mut self, flow: Flow, now_ns: u64) -> Result<(), FlowError> {
         let id = self.started;
-        self.rules.check(&flow).map_err(|problem| FlowError { id, problem })?;
+        self.rules.fabric.check_flow(&flow).map_err(|problem| FlowError { id, problem })?;
         self.started += 1;
+        self.starts_ns = Some((self.starts_ns.map_or(now_ns, |(first_ns, _)| first_ns), now_ns));
+        self.received_at_start_bytes = self.received_bytes;
         self.under_way += 1;
         let state = self.rules.state(id, flow, &self.tuning);
         let place = self.flows.add(Some(state));
@@ -483,40 +495,14 @@ impl<W: Workload> Simulation<W> {
             hops,
             marked,
             received_bytes: self.received_bytes,
+            starting_ns: self.starts_ns.map_or(0, |(first_ns, last_ns)| last_ns - first_ns),
+            received_while_starting_bytes: self.received_at_start_bytes,
             dropped,
         }
     }
 }
 
 impl Rules {
-    fn check(&self, flow: &Flow) -> Result<(), String> {
-        let servers = self.fabric.servers();
-        for (end, server) in [("from", flow.from), ("to", flow.to)] {
-            if server >= servers {
-                return Err(format!("{end} is server {server}, there are {servers}, from 0"));
-            }
-        }
-        if flow.from == flow.to {
-            return Err(format!("is from server {} to itself", flow.from));
-        }
-        let config = self.fabric.config();
-        let most = u64::from(config.segment_bytes) * u64::from(u32::MAX - 1);
-        if flow.size_bytes == 0 || flow.size_bytes > most {
-            return Err(format!("has {} bytes, expected 1 to {most}", flow.size_bytes));
-        }
-        if flow.queue >= config.queues_per_port {
-            let queues = config.queues_per_port;
-            return Err(format!("is for queue {}, there are {queues}, from 0", flow.queue));
-        }
-        let spines = config.spines;
-        if let Some((data, acks)) = flow.spines
-            && data.max(acks) >= spines.max(1)
-        {
-            return Err(format!("takes spines {data} and {acks}, there are {spines}, from 0"));
-        }
-        Ok(())
-    }
-
     fn state(&self, id: u64, flow: Flow, tuning: &Tuning) -> FlowState {
         let config = self.fabric.config();
         let segments = flow.size_bytes.div_ceil(u64::from(config.segment_bytes)) as u32;

@@ -1,8 +1,12 @@
 use super::*;
-use crate::fabric::{FabricConfig, Flow, Simulation};
+use crate::fabric::{
+    Fabric, FabricConfig, FabricDropReason, Flow, FlowClass, FlowRecord, Simulation,
+    SimulationOutcome, Sink, Unwatched,
+};
 use crate::transport::Transport;
-use crate::workloads::{Incast, PoissonFlows, TrafficConfig};
+use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::PolicySpec;
+use proptest::prelude::*;
 
 fn fabric() -> Fabric {
     let config = FabricConfig {
@@ -39,7 +43,8 @@ fn record(size_bytes: u64, class: FlowClass, fct_ns: Option<u64>, timeouts: u32)
 
 #[test]
 fn flows_are_sorted_into_classes_and_undefined_numbers_are_null() {
-    let mut summarizer = Summarizer::new(&fabric());
+    let buckets = SizeBuckets::new(&[100_000, 100_001]).expect("ascending");
+    let mut summarizer = Summarizer::with_buckets(&fabric(), &buckets);
     for (size, class, fct_ns, timeouts) in [
         (100_000, FlowClass::Single, Some(2_000_000), 0),
         (100_000, FlowClass::Single, Some(14_000_000), 1),
@@ -64,9 +69,16 @@ fn flows_are_sorted_into_classes_and_undefined_numbers_are_null() {
     assert_eq!((summary.collective.flows, summary.collective.over_10_ms), (0, None));
     assert_eq!(summary.innocents.timed_out, Some(0.5));
     assert_eq!((summary.innocents.share_of_drops, summary.leaf_occupancy), (None, None));
+    let buckets = &summary.size_buckets;
+    let flows: Vec<u64> = buckets.iter().map(|bucket| bucket.class.flows).collect();
+    assert_eq!(flows, [2, 1, 1]);
+    assert_eq!(buckets[0].class.slowdown, summary.short.slowdown);
+    assert_eq!(buckets[0].fct_ns.expect("two").mean, 8e6);
+    assert_eq!((buckets[2].fct_ns, buckets[2].class.over_10_ms), (None, Some(1.0)));
     let metrics = summary.metrics();
     let of = |name: &str| metrics.iter().find(|(known, _)| known == name).expect(name).1;
     assert_eq!((of("short_slowdown_p50"), of("long_slowdown_p50")), (Some(8.0), None));
+    assert_eq!(of("1-100000-bytes_fct_ns_p50"), Some(8e6));
 }
 
 fn run(policy: &str, seed: u64) -> RunSummary {
@@ -113,4 +125,48 @@ fn a_long_queue_pays_under_lqd_and_is_not_innocent() {
     let run = run("lqd", 1);
     assert!(run.drops[&FabricDropReason::PushOut] > 0);
     assert!(run.innocents.share_of_drops < Some(0.1), "{:?}", run.innocents);
+}
+
+fn run_list(flows: &[Flow], end_ns: u64) -> SimulationOutcome {
+    let config = FabricConfig { end_ns, ..fabric().config().clone() };
+    let fabric = Fabric::try_from(config).expect("valid");
+    let policy: PolicySpec = "lqd".parse().expect("a known policy");
+    let list = FlowList::new(flows.to_vec());
+    let simulation = Simulation::new(&fabric, |_, site| policy.build(site), list);
+    simulation.expect("no model").run(&mut Unwatched).expect("valid flows")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32)
+    ))]
+
+    /// What has arrived when the last flow starts is what has arrived in a simulation that ends then.
+    #[test]
+    fn goodput_while_flows_start_ends_with_the_last_start(
+        drawn in prop::collection::vec((1_000..1_000_000_u64, 0..4_u16, 4..8_u16, 1..60_000_u64), 2..12),
+    ) {
+        let flows: Vec<Flow> = drawn
+            .iter()
+            .map(|&(start_ns, from, to, size_bytes)| Flow {
+                start_ns,
+                from,
+                to,
+                size_bytes,
+                class: FlowClass::Single,
+                transport: Transport::Dctcp,
+                queue: 1,
+                spines: None,
+            })
+            .collect();
+        let starts = || flows.iter().map(|flow| flow.start_ns);
+        let (first_ns, last_ns) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+        let whole = run_list(&flows, 10_000_000_000);
+        prop_assert_eq!(whole.starting_ns, last_ns - first_ns);
+        let before = run_list(&flows, last_ns - 1).received_bytes;
+        let after = run_list(&flows, last_ns).received_bytes;
+        let received = whole.received_while_starting_bytes;
+        prop_assert!((before..=after).contains(&received), "{} to {}: {}", before, after, received);
+        prop_assert_eq!(whole.received_bytes, drawn.iter().map(|flow| flow.3).sum::<u64>());
+    }
 }

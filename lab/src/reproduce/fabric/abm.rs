@@ -379,8 +379,6 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
     Experiment {
         policies: Vec::new(),
         runs: scale.runs,
-        flow_list: None,
-        ns3_seed: None,
         fabric: fabric(scale, kb_per_port_gbps, queues_per_port),
         traffic: TrafficConfig {
             duration_ns: scale.duration_ns,
@@ -389,6 +387,7 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
             incasts: of_requests.clone().map(incast).collect(),
             collectives: Vec::new(),
         },
+        ..Experiment::default()
     }
 }
 

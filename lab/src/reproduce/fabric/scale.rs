@@ -84,8 +84,6 @@ impl Scale {
         Experiment {
             policies: Vec::new(),
             runs: self.runs,
-            flow_list: None,
-            ns3_seed: None,
             fabric: self.fabric(link_delay_ns),
             traffic: TrafficConfig {
                 duration_ns: self.duration_ns,
@@ -94,6 +92,7 @@ impl Scale {
                 incasts: vec![incast],
                 collectives: Vec::new(),
             },
+            ..Experiment::default()
         }
     }
 

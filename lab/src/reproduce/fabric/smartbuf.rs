@@ -147,8 +147,6 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
     Experiment {
         policies: Vec::new(),
         runs: scale.runs,
-        flow_list: None,
-        ns3_seed: None,
         fabric: FabricConfig {
             leaves: scale.leaves,
             servers: scale.servers,
@@ -169,5 +167,6 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
             incasts: vec![incast],
             collectives: Vec::new(),
         },
+        ..Experiment::default()
     }
 }

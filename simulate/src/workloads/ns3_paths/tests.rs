@@ -48,7 +48,8 @@ fn fabric() -> FabricConfig {
 }
 
 fn place(text: &str, seed: u32) -> Result<FlowList, Ns3PathsError> {
-    let list = FlowList::from_csv(text.as_bytes(), Transport::Dctcp, 1).expect("valid flows");
+    let list =
+        FlowList::read(text.as_bytes(), Transport::Dctcp, 1, |_| Ok(())).expect("valid flows");
     list.on_ns3_paths(&fabric(), seed)
 }
 

@@ -1,0 +1,47 @@
+//! Classes of flows.
+
+use crate::fabric::{Flow, FlowClass};
+
+/// Maximum payload of a short flow, bytes.
+pub const SHORT_BYTES: u64 = 100_000;
+/// Minimum payload of a long flow, bytes.
+pub const LONG_BYTES: u64 = 1_000_000;
+
+/// The classes of a [`RunSummary`], without `single`: each flow is in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FlowKind {
+    /// [`RunSummary::incast`].
+    Incast,
+    /// [`RunSummary::short`].
+    Short,
+    /// [`RunSummary::middle`].
+    Middle,
+    /// [`RunSummary::long`].
+    Long,
+    /// [`RunSummary::collective`].
+    Collective,
+}
+
+impl FlowKind {
+    /// That of a flow.
+    pub fn of(flow: &Flow) -> Self {
+        match (flow.class, flow.size_bytes) {
+            (FlowClass::Incast(_), _) => FlowKind::Incast,
+            (FlowClass::Collective(_), _) => FlowKind::Collective,
+            (FlowClass::Single, ..=SHORT_BYTES) => FlowKind::Short,
+            (FlowClass::Single, LONG_BYTES..) => FlowKind::Long,
+            (FlowClass::Single, _) => FlowKind::Middle,
+        }
+    }
+
+    /// Its name, as metrics begin with it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FlowKind::Incast => "incast",
+            FlowKind::Short => "short",
+            FlowKind::Middle => "middle",
+            FlowKind::Long => "long",
+            FlowKind::Collective => "collective",
+        }
+    }
+}

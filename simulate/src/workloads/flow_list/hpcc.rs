@@ -1,0 +1,82 @@
+//! `flow.txt`, what the ns-3 of HPCC (Li et al., SIGCOMM 2019) and many after it reads: the number
+//! of flows, then a line for each: sender, receiver, priority group, destination port, bytes,
+//! start in seconds (`traffic_gen/README.md` of `alibaba-edu/High-Precision-Congestion-Control`).
+
+use super::error::FlowListError;
+use super::line::Line;
+use crate::fabric::{Flow, FlowClass};
+use crate::transport::Transport;
+
+const FIELDS: [&str; 6] = ["src", "dst", "pg", "dport", "size_bytes", "start_seconds"];
+const SECONDS: (&str, f64) = ("seconds", 1e9);
+
+/// A reader of `flow.txt`.
+pub(super) struct Hpcc {
+    /// The line of the number of flows.
+    line: usize,
+    flows: usize,
+}
+
+impl Hpcc {
+    /// Whether a list whose first line this is has this format: it is one whole number.
+    pub(super) fn begins(text: &str) -> bool {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    pub(super) fn new(first: &Line, most: usize) -> Result<Self, FlowListError> {
+        match first.text.parse() {
+            Ok(flows) if flows <= most => Ok(Hpcc { line: first.number, flows }),
+            _ => {
+                let problem = format!("is {} flows, expected at most {most}", first.text);
+                Err(first.wrong(problem))
+            }
+        }
+    }
+
+    /// How many flows the first line says there are.
+    pub(super) fn flows(&self) -> usize {
+        self.flows
+    }
+
+    pub(super) fn flow(
+        &self,
+        line: &Line,
+        transport: Transport,
+        queue: u8,
+    ) -> Result<Flow, FlowListError> {
+        let cells: Vec<&str> = line.text.split_whitespace().collect();
+        let Ok([from, to, group, port, bytes, start]) = <[&str; 6]>::try_from(cells.as_slice())
+        else {
+            let (count, fields) = (cells.len(), FIELDS.join(" "));
+            return Err(line.wrong(format!("has {count} fields, expected 6: {fields}")));
+        };
+        line.number::<u64>(FIELDS[2], group)?;
+        line.number::<u64>(FIELDS[3], port)?;
+        Ok(Flow {
+            start_ns: line.time_ns(FIELDS[5], start, SECONDS)?,
+            from: line.number(FIELDS[0], from)?,
+            to: line.number(FIELDS[1], to)?,
+            size_bytes: line.number(FIELDS[4], bytes)?,
+            class: FlowClass::Single,
+            transport,
+            queue,
+            spines: None,
+        })
+    }
+
+    /// What is told of lines after the last flow; this is the first of them.
+    pub(super) fn rest(&self, line: &Line) -> String {
+        format!(
+            "flow list: what follows from line {} is not read: line {} says {} flows, and ns-3 reads so many",
+            line.number, self.line, self.flows
+        )
+    }
+
+    pub(super) fn check_count(&self, found: usize) -> Result<(), FlowListError> {
+        if found == self.flows {
+            return Ok(());
+        }
+        let problem = format!("says {} flows, there are {found}; correct it", self.flows);
+        Err(FlowListError::Line { line: self.line, problem })
+    }
+}
