@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures the figures of the fabric again and puts their tables and pictures into the docs' pages of figures.
 
-Usage: figures.py DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all unless given.
-DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
+Usage: figures.py [--check] DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all unless
+given. DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
 between
 
     <!-- SCALE FIGURE: title -->
@@ -11,11 +11,14 @@ between
 becomes that of FOLDER/SCALE/FIGURE.md with this title, and each picture figures/SCALE/NAME.svg that the page shows
 is copied from FOLDER/SCALE/NAME.svg. A title followed by "; without NAME; NAME" leaves these rows and columns out. Text between them has
 numbers, too: read it.
+
+With --check nothing is written: what would change is printed, and the exit status is 1 if anything would. It leaves out paper, which takes
+more than an hour, unless that is given.
 """
 
+import difflib
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -58,13 +61,8 @@ def without(table, names):
     return "\n".join(lines) + "\n"
 
 
-def main():
-    if len(sys.argv) < 3 or not set(sys.argv[3:]) <= set(COMMANDS):
-        sys.exit(__doc__)
-    dropcast, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    scales = sys.argv[3:] or list(COMMANDS)
-    for scale in scales:
-        measure(dropcast, folder, scale)
+def renewed(page, folder, scales):
+    """The page with the tables of these scales as they are measured."""
 
     def renew(block):
         scale, figure, title = block.groups()
@@ -74,14 +72,46 @@ def main():
         first, *names = re.split("; without |; ", title)
         return f"<!-- {scale} {figure}: {title} -->\n\n{without(table(text, first), names)}\n<!-- end -->"
 
+    return re.sub(r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->", renew, page)
+
+
+def files(folder, scales):
+    """What the pages and pictures of these scales shall hold, by their paths."""
+    found = {}
     for path in PAGES:
-        block = r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->"
-        page = re.sub(block, renew, path.read_text())
-        path.write_text(page)
-        for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", page):
+        found[path] = renewed(path.read_text(), folder, scales)
+        for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", found[path]):
             if scale in scales:
-                (DOCS / "figures" / scale).mkdir(exist_ok=True)
-                shutil.copyfile(folder / scale / name, DOCS / "figures" / scale / name)
+                found[DOCS / "figures" / scale / name] = (folder / scale / name).read_text()
+    return found
+
+
+def changes(path, text):
+    """The lines that differ, of a page, or that a picture differs."""
+    old = path.read_text() if path.exists() else ""
+    if old == text:
+        return []
+    if path.suffix == ".svg":
+        return [f"{path.relative_to(DOCS)} differs"]
+    return list(difflib.unified_diff(old.splitlines(), text.splitlines(), str(path.relative_to(DOCS)), "measured", "", "", 0, ""))
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    is_check = len(arguments) < len(sys.argv) - 1
+    if len(arguments) < 2 or not set(arguments[2:]) <= set(COMMANDS):
+        sys.exit(__doc__)
+    dropcast, folder = arguments[0], pathlib.Path(arguments[1])
+    scales = arguments[2:] or [scale for scale in COMMANDS if not is_check or scale != "paper"]
+    for scale in scales:
+        measure(dropcast, folder, scale)
+    found = files(folder, scales)
+    if is_check:
+        lines = [line for path, text in found.items() for line in changes(path, text)]
+        sys.exit("\n".join(lines) or None)
+    for path, text in found.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 //! What was measured, as pages, figures and words. They are made from values alone; nothing that measures
 //! imports them.
 
+pub mod abm_equations;
 mod experiment_text;
 pub mod fabric_figure;
 pub mod fig14;

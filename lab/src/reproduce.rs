@@ -1,11 +1,12 @@
 //! Figures of papers, measured again.
 
+pub mod abm_equations;
 pub mod fabric;
 pub mod fig14;
 pub mod fig15;
 mod figure;
 
 pub use figure::{
-    FabricFigureSettings, Fig14Settings, Fig15Settings, Figure, FigureScale, OneScaleSettings,
-    Reproduced,
+    EquationSettings, FabricFigureSettings, Fig14Settings, Fig15Settings, Figure, FigureScale,
+    OneScaleSettings, Reproduced,
 };

@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 56] = [
+const COMMANDS: [&str; 58] = [
     "",
     "run",
     "simulate",
@@ -36,6 +36,8 @@ const COMMANDS: [&str; 56] = [
     "reproduce fig13",
     "reproduce fig14",
     "reproduce fig15",
+    "reproduce abm-fig4",
+    "reproduce abm-fig5",
     "reproduce abm",
     "reproduce abm-fig6",
     "reproduce abm-fig7",

@@ -72,12 +72,59 @@ fn every_row_has_a_verdict_and_what_it_stands_on() {
             assert!(!theirs.is_empty(), "{paper}, {what}");
             if ["reproduces", "differs", "fails"].contains(&bold[0]) {
                 let stands_on = format!("{command}{ours}{verdict}");
+                let is_command = ["`dropcast ", "`cargo test "].iter().any(|c| command.contains(c));
                 assert!(
-                    stands_on.contains("](") || command.contains("`dropcast "),
+                    stands_on.contains("](") || is_command,
                     "{paper}, {what}: a number without a command or a page"
                 );
             }
         }
+    }
+}
+
+/// What reproduces does so with other seeds, too, or the row says with how many.
+#[test]
+fn what_reproduces_was_run_with_three_sets_of_seeds() {
+    for (paper, rows) in rows() {
+        for cells in rows {
+            let is_by_chance = cells[2].contains("`dropcast reproduce");
+            if cells[4].contains("**reproduces**") && is_by_chance {
+                let says = cells[3..].concat();
+                let is_said = ["three sets", "nothing is random"].iter().any(|n| says.contains(n));
+                assert!(is_said, "{paper}, {}: in how many sets of seeds?", cells[0]);
+            }
+        }
+    }
+}
+
+/// The names of functions in the files of a folder, and of those in it.
+fn tests_below(folder: &std::path::Path, names: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of tests") {
+        let path = entry.expect("a file").path();
+        if path.is_dir() {
+            tests_below(&path, names);
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            let text = std::fs::read_to_string(&path).expect("text");
+            let found = text.split("\n").filter_map(|line| line.trim().strip_prefix("fn "));
+            names.extend(found.filter_map(|rest| rest.split('(').next()).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn tests_on_the_page_are_there() {
+    let named: Vec<&str> = PAGE.split("`cargo test -p dropcast-").skip(1).collect();
+    assert!(named.len() > 10, "{}", named.len());
+    for rest in named {
+        let command = rest.split('`').next().expect("a command");
+        let [package, "--test", target, test] = command.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{command}: not `PACKAGE --test TARGET TEST`");
+        };
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let mut names = Vec::new();
+        let folder = format!("{root}/{package}/tests/{target}");
+        tests_below(std::path::Path::new(&folder), &mut names);
+        assert!(names.iter().any(|name| name.contains(test)), "{command}: no such test");
     }
 }
 

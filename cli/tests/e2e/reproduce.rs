@@ -74,13 +74,28 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     assert!(said.starts_with(&text("fig10.md")), "{said}");
     let csv = text("fig10.csv");
     // Probabilities, policies and metrics.
-    assert_eq!(csv.lines().count(), 1 + 6 * 8 * 5);
+    assert_eq!(csv.lines().count(), 1 + 6 * 9 * 5);
     let row = |start: &str| csv.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     // What does not flip is the same everywhere.
     let lqd = row("0,\"LQD\",incast_slowdown_p95,");
     assert_eq!(row("0.1,\"LQD\",incast_slowdown_p95,"), lqd.replacen('0', "0.1", 1));
     let panel = texts(room.read("fig10/fig10-incast_slowdown_p95.svg"));
     assert!(panel.contains("Complete Sharing") && panel.contains("DT, alpha 8"), "{panel}");
+}
+
+/// Nothing of it is measured in a fabric.
+#[test]
+fn a_figure_of_equations_is_a_table_a_page_and_pictures() {
+    let room = Room::new();
+    let said = room.good_with_notes("reproduce abm-fig4 -o abm");
+    let text = |file: &str| String::from_utf8(room.read(&format!("abm/{file}"))).unwrap();
+    assert!(said.starts_with(&text("abm-fig4.md")), "{said}");
+    // Panels, curves and points.
+    assert_eq!(text("abm-fig4.csv").lines().count(), 1 + 2 * 2 * 6);
+    for name in ["free", "loss-sensitive"] {
+        let panel = texts(room.read(&format!("abm/abm-fig4-{name}.svg")));
+        assert!(panel.contains("ABM") && panel.contains("share of the buffer"), "{panel}");
+    }
 }
 
 /// A figure with a panel for each of two transports is two figures.

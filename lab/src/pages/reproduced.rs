@@ -1,13 +1,13 @@
 //! Figures of the paper, measured again, as the files that show them.
 
-use super::{fabric_figure, fig14, fig15};
+use super::{abm_equations, fabric_figure, fig14, fig15};
 use crate::reproduce::Reproduced;
 use crate::reproduce::fabric::MeasuredFigure;
 use crate::reproduce::fig14::Fig14SweepRow;
 use dropcast_reports::plot::{LineFigure, Page};
 
-/// The files of the figure `name`, with their names: numbers as CSV, pictures as SVG, and for
-/// policies in the fabric a page.
+/// The files of the figure `name`, with their names: numbers as CSV, pictures as SVG, and a page, which figures 14 and 15
+/// have not.
 pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
     match measured {
         Reproduced::Fabric(figures) => figures.iter().flat_map(of_the_fabric).collect(),
@@ -25,6 +25,15 @@ pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
                 });
             files.flatten().collect()
         }
+        Reproduced::Equations(panels) => {
+            let (csv, page) = (abm_equations::csv(panels), abm_equations::page(panels));
+            let mut files = vec![(format!("{name}.csv"), csv), (format!("{name}.md"), page)];
+            files.extend(panels.iter().map(|panel| {
+                let svg = abm_equations::figure(panel).to_svg(Page::Alone);
+                (format!("{name}-{}.svg", panel.name), svg)
+            }));
+            files
+        }
     }
 }
 
@@ -40,6 +49,7 @@ fn of_the_fabric(measured: &MeasuredFigure) -> Vec<(String, String)> {
 pub fn page(measured: &Reproduced) -> Option<String> {
     match measured {
         Reproduced::Fabric(figures) => Some(figures.iter().map(fabric_figure::page).collect()),
+        Reproduced::Equations(panels) => Some(abm_equations::page(panels)),
         Reproduced::Fig14 { .. } | Reproduced::Fig15(_) => None,
     }
 }

@@ -1,5 +1,6 @@
 //! A figure of the paper, as it is asked for and as it is measured.
 
+use super::abm_equations::{self, EquationPanel};
 use super::fabric::{self, FabricFigure, MeasuredFigure, Paper, Scale};
 use super::fig14::{self, Fig14, Fig14Case, Fig14Options, Fig14SweepRow, Fig14Traffic};
 use super::fig15::{self, Fig15Row, Recipe};
@@ -42,7 +43,11 @@ pub enum Figure {
     Fig14(Fig14Settings),
     /// Figure 15: prediction scores against the number of trees, depth 4.
     Fig15(Fig15Settings),
-    /// The figures of the ABM paper at once: what they share is run once.
+    /// ABM's figure 4: what congested queues leave of the buffer, by equation 6 and in a switch.
+    AbmFig4(EquationSettings),
+    /// ABM's figure 5: what a burst fills before it loses a packet, by equations 8, 10 and 11 and in a switch.
+    AbmFig5(EquationSettings),
+    /// Figures 6 to 12 of the ABM paper at once: what they share is run once.
     Abm(FabricFigureSettings),
     /// ABM's figure 6: slowdowns, occupancy and throughput against load.
     AbmFig6(FabricFigureSettings),
@@ -135,6 +140,15 @@ pub struct OneScaleSettings {
     pub output: Option<PathBuf>,
 }
 
+/// A figure that is compared with equations; nothing of it is random.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct EquationSettings {
+    /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
+    #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
+    pub output: Option<PathBuf>,
+}
+
 /// How large a fabric is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -213,6 +227,8 @@ pub enum Reproduced {
     },
     /// Figure 15, by the paper's recipe and by ours.
     Fig15(Box<[(Recipe, Vec<Fig15Row>); 2]>),
+    /// Figures 4 and 5 of the ABM paper.
+    Equations(Vec<EquationPanel>),
 }
 
 impl Figure {
@@ -230,6 +246,8 @@ impl Figure {
             Figure::Fig13(_) => "fig13",
             Figure::Fig14(_) => "fig14",
             Figure::Fig15(_) => "fig15",
+            Figure::AbmFig4(_) => "abm-fig4",
+            Figure::AbmFig5(_) => "abm-fig5",
             Figure::Abm(_) => "abm",
             Figure::AbmFig6(_) => "abm-fig6",
             Figure::AbmFig7(_) => "abm-fig7",
@@ -263,6 +281,7 @@ impl Figure {
         let given = match self {
             Figure::Fig14(of) => Some(of.output.clone()),
             Figure::Fig15(of) => Some(of.output.clone()),
+            Figure::AbmFig4(of) | Figure::AbmFig5(of) => of.output.clone(),
             _ => {
                 let of_one_scale = self.of_one_scale().and_then(|of| of.output.clone());
                 of_one_scale.or_else(|| self.of_the_fabric()?.output.clone())
@@ -386,6 +405,8 @@ impl Figure {
         match self {
             Figure::Fig14(of) => of.measure(progress),
             Figure::Fig15(of) => of.measure(folder, progress),
+            Figure::AbmFig4(_) => Ok(Reproduced::Equations(abm_equations::figure_4(progress)?)),
+            Figure::AbmFig5(_) => Ok(Reproduced::Equations(abm_equations::figure_5(progress)?)),
             _ => match (self.of_the_fabric(), self.of_one_scale()) {
                 (Some(of), _) => of.measure(&self.fabric_figures(), progress),
                 (None, Some(of)) => of.measure(&self.fabric_figures(), progress),

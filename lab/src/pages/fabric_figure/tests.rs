@@ -1,10 +1,12 @@
-//! Every figure to its end, tiny.
+//! Every figure to its end, tiny; and the docs' tables of it have its titles, rows and columns.
+
+mod docs;
 
 use super::{csv, page, panels};
 use crate::closed_loop::{Experiment, Oracles};
 use crate::fabric_oracle::training_experiment;
 use crate::reproduce::fabric::{
-    FIGURES, MeasuredFigure, Panels, Scale, abm, measure, oracles, pred,
+    FIGURES, FabricFigure, MeasuredFigure, Panels, Scale, abm, measure, oracles, pred, smartbuf,
 };
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
@@ -25,46 +27,80 @@ fn training() -> Experiment {
     training
 }
 
-#[test]
-fn every_figure_is_measured_and_drawn() {
-    let resources = Resources::default();
-    let oracles = oracles(&training(), &resources, &Silent).expect("drops to learn from");
-    let measured = |figures: &'static [_], oracles, scale| {
-        let figures: Vec<_> = figures.iter().collect();
-        measure(&figures, &scale, oracles, &resources, &Silent).expect("a valid scale")
-    };
-    let credence = measured(&FIGURES, &oracles, tiny(Scale::small()));
-    let few_requests = Scale { per_server_hz: 100.0, ..tiny(abm::small()) };
-    let abm_figures = measured(&abm::FIGURES, &Oracles::default(), few_requests);
-    let all: Vec<MeasuredFigure> = credence.into_iter().chain(abm_figures).collect();
-    assert_eq!(all.len(), FIGURES.len() + abm::FIGURES.len());
-    for (measured, figure) in all.into_iter().zip(FIGURES.iter().chain(&abm::FIGURES)) {
+/// Figures at a scale, and whether each has everything.
+fn measured(
+    figures: &'static [FabricFigure],
+    scale: &Scale,
+    oracles: &Oracles,
+) -> Vec<MeasuredFigure> {
+    let asked: Vec<_> = figures.iter().collect();
+    let all = measure(&asked, scale, oracles, &Resources::default(), &Silent);
+    let all = all.expect("a valid scale");
+    assert_eq!(all.len(), figures.len());
+    for (measured, figure) in all.iter().zip(figures) {
         assert_eq!(measured.figure, figure);
-        let policies = measured.policies();
-        assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
-        assert!(["Complete Sharing", "DT, alpha 8"].iter().all(|one| policies.contains(one)));
-        let table = csv(&measured);
-        let rows_of_a_cell = match figure.panels {
-            Panels::Metrics(metrics) => metrics.len(),
-            Panels::Cdf => 103,
-        };
-        assert_eq!(table.lines().count(), 1 + measured.cells.len() * rows_of_a_cell);
-        for (name, panel) in panels(&measured) {
-            assert_eq!(panel.series.len(), policies.len(), "{name}");
-            assert!(panel.to_svg(Page::Alone).contains("Complete Sharing"), "{name}");
-        }
-        let page = page(&measured);
-        assert!(page.contains(figure.says), "{page}");
-        assert_eq!(
-            page.matches("left out").count(),
-            figure.claims.iter().filter(|c| c.paper.is_none()).count()
-        );
-        if let Panels::Metrics(metrics) = figure.panels {
-            let known =
-                |metric: &&str| measured.cells.iter().any(|c| c.runs.interval(metric, 1).is_some());
-            assert!(metrics.iter().all(known), "{}: a number that no run has", figure.name);
-        }
+        is_whole(measured);
     }
+    all
+}
+
+fn is_whole(measured: &MeasuredFigure) {
+    let (figure, policies) = (measured.figure, measured.policies());
+    assert_eq!(measured.cells.len(), figure.points.len() * policies.len(), "{}", figure.name);
+    let table = csv(measured);
+    let rows_of_a_cell = match figure.panels {
+        Panels::Metrics(metrics) => metrics.len(),
+        Panels::Cdf => 103,
+    };
+    assert_eq!(table.lines().count(), 1 + measured.cells.len() * rows_of_a_cell);
+    for (name, panel) in panels(measured) {
+        assert_eq!(panel.series.len(), policies.len(), "{name}");
+        assert!(panel.to_svg(Page::Alone).contains(policies[0]), "{name}");
+    }
+    let page = page(measured);
+    assert!(page.contains(figure.says), "{page}");
+    assert_eq!(
+        page.matches("left out").count(),
+        figure.claims.iter().filter(|c| c.paper.is_none()).count()
+    );
+    if let Panels::Metrics(metrics) = figure.panels {
+        let known =
+            |metric: &&str| measured.cells.iter().any(|c| c.runs.interval(metric, 1).is_some());
+        assert!(metrics.iter().all(known), "{}: a number that no run has", figure.name);
+    }
+}
+
+/// What needs no oracle, and switches have, is beside every policy of the papers.
+fn has_what_papers_leave_out(figures: &[MeasuredFigure]) {
+    for measured in figures {
+        let policies = measured.policies();
+        let both = ["Complete Sharing", "DT, alpha 8"];
+        assert!(both.iter().all(|one| policies.contains(one)), "{}", measured.figure.name);
+    }
+}
+
+#[test]
+fn every_figure_of_credence_is_measured_and_drawn() {
+    let oracles = oracles(&training(), &Resources::default(), &Silent);
+    let oracles = oracles.expect("drops to learn from");
+    let all = measured(&FIGURES, &tiny(Scale::small()), &oracles);
+    has_what_papers_leave_out(&all);
+    docs::tables_are_those_of("closed-loop", &["small", "paper"], &all);
+}
+
+#[test]
+fn every_figure_of_abm_is_measured_and_drawn() {
+    let few_requests = Scale { per_server_hz: 100.0, ..tiny(abm::small()) };
+    let all = measured(&abm::FIGURES, &few_requests, &Oracles::default());
+    has_what_papers_leave_out(&all);
+    docs::tables_are_those_of("abm", &["abm"], &all);
+}
+
+#[test]
+fn every_figure_of_smartbuf_is_measured_and_drawn() {
+    let few_requests = Scale { per_server_hz: 100.0, ..tiny(smartbuf::scale()) };
+    let all = measured(&smartbuf::FIGURES, &few_requests, &Oracles::default());
+    docs::tables_are_those_of("smartbuf", &["smartbuf"], &all);
 }
 
 /// PRED's schemes are AQMs, and no policy is a rival of theirs.
@@ -88,6 +124,7 @@ fn every_figure_of_pred_is_measured_and_drawn() {
         assert!(page(measured).contains(figure.says), "{}", figure.name);
         assert!(panels(measured).iter().all(|(_, panel)| panel.to_svg(Page::Alone).len() > 500));
     }
+    docs::tables_are_those_of("pred", &["pred"], &all);
 }
 
 #[test]

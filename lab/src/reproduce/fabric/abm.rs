@@ -38,10 +38,11 @@ const POLICIES: [(&str, &str); 7] = [
 ];
 
 /// What sizes of requests and loads are compared with, besides: FAB that knows how much a first round trip carries, so
-/// DT with ABM's exception and without its counts.
-static POLICIES_AND_FAB: [(&str, &str); 8] = {
+/// DT with ABM's exception and without its counts; and Intelligent Buffer, whose other parameters are the artifact's.
+static POLICIES_OF_LOADS_AND_SIZES: [(&str, &str); 9] = {
     let [abm, artifact, dt, fab, dt_8, sharing, lqd] = POLICIES;
-    [abm, artifact, dt, fab, (FAB_100, "fab:alpha=[1,0.5],first_bytes=100000"), dt_8, sharing, lqd]
+    let fab_100 = (FAB_100, "fab:alpha=[1,0.5],first_bytes=100000");
+    [abm, artifact, dt, fab, fab_100, (IB, "ib:alpha=[1,0.5]"), dt_8, sharing, lqd]
 };
 
 /// What transports are compared with.
@@ -71,6 +72,7 @@ const DT: &str = "DT";
 const DT_8: &str = "DT, alpha 8";
 const SHARING: &str = "Complete Sharing";
 const FAB_100: &str = "FAB, first 100 KB";
+const IB: &str = "IB";
 
 const INCAST: &str = "incast_slowdown_p99";
 const SHORT: &str = "short_slowdown_p99";
@@ -133,7 +135,7 @@ pub static FIGURES: [FabricFigure; 12] = [
     FabricFigure {
         name: "abm-fig6",
         title: "Loads of websearch, requests of 30% of the buffer, Cubic",
-        policies: &POLICIES_AND_FAB,
+        policies: &POLICIES_OF_LOADS_AND_SIZES,
         points: &[0.2, 0.4, 0.6, 0.8],
         says: "ABM has lower tails than DT, FAB, Complete Sharing and IB for incast and short flows, with less buffer \
                and as much throughput",
@@ -144,6 +146,12 @@ pub static FIGURES: [FabricFigure; 12] = [
             claim(SHORT, ABM, DT, Some(0.2), 0.307),
             claim(SHORT, ABM, DT, Some(0.8), 0.76),
             claim(SHORT, ABM, SHARING, Some(0.2), 0.385),
+            claim(INCAST, ABM, IB, Some(0.2), 0.126),
+            claim(INCAST, ABM, IB, Some(0.4), 0.9012),
+            claim(INCAST, ABM, IB, Some(0.8), 0.94),
+            claim(SHORT, ABM, IB, Some(0.2), 0.289),
+            claim(SHORT, ABM, IB, Some(0.8), 0.76),
+            claim(OCCUPANCY, ABM, IB, None, 0.542),
             claim(OCCUPANCY, ABM, DT, None, 0.542),
             claim(OCCUPANCY, ABM, SHARING, None, 0.689),
             beside(INCAST, SHARING),
@@ -158,7 +166,7 @@ pub static FIGURES: [FabricFigure; 12] = [
     FabricFigure {
         name: "abm-fig7",
         title: "Sizes of requests, websearch at 40%, Cubic",
-        policies: &POLICIES_AND_FAB,
+        policies: &POLICIES_OF_LOADS_AND_SIZES,
         vary: Vary::Burst,
         points: &BURSTS,
         says: "ABM has lower tails for incast and short flows at every size of request",
@@ -167,6 +175,8 @@ pub static FIGURES: [FabricFigure; 12] = [
             claim(INCAST, ABM, "FAB", Some(0.125), 0.33),
             claim(INCAST, ABM, SHARING, Some(0.125), 0.54),
             claim(INCAST, ABM, DT, Some(0.5), 0.751),
+            claim(INCAST, ABM, IB, Some(0.125), 0.39),
+            claim(INCAST, ABM, IB, Some(0.5), 0.751),
             claim(SHORT, ABM, DT, None, 0.418),
             beside(INCAST, SHARING),
             beside(INCAST, DT_8),
