@@ -218,7 +218,9 @@ fn without_predictions_the_others_are_the_same() {
     let all = replay(tiny(), &rows);
     let mut without = Replay::new(SwitchSpecs::Same(tiny()), ReplayOptions::default());
     without = without.without_predictions();
-    rows.iter().for_each(|row| without.arrive(row).expect("sound arrivals"));
+    for row in &rows {
+        without.arrive(row).expect("sound arrivals");
+    }
     let without = without.finish().remove(&0).expect("switch 0");
     assert!(
         all.perfect_oracle.bytes < sent(&all, ReplayPolicy::AlwaysAccept).bytes,
