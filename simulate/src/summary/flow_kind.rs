@@ -7,18 +7,18 @@ pub const SHORT_BYTES: u64 = 100_000;
 /// Minimum payload of a long flow, bytes.
 pub const LONG_BYTES: u64 = 1_000_000;
 
-/// The classes of a [`RunSummary`], without `single`: each flow is in one.
+/// The classes of a [`crate::RunSummary`], without `single`: each flow is in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowKind {
-    /// [`RunSummary::incast`].
+    /// [`crate::RunSummary::incast`].
     Incast,
-    /// [`RunSummary::short`].
+    /// [`crate::RunSummary::short`].
     Short,
-    /// [`RunSummary::middle`].
+    /// [`crate::RunSummary::middle`].
     Middle,
-    /// [`RunSummary::long`].
+    /// [`crate::RunSummary::long`].
     Long,
-    /// [`RunSummary::collective`].
+    /// [`crate::RunSummary::collective`].
     Collective,
 }
 

@@ -45,12 +45,12 @@ pub struct Innocents {
 pub struct RunSummary {
     /// Answers to requests.
     pub incast: ClassSummary,
-    /// Other flows of at most [`SHORT_BYTES`].
+    /// Other flows of at most [`crate::SHORT_BYTES`].
     pub short: ClassSummary,
     /// Other flows between the two.
     #[serde(default)]
     pub middle: ClassSummary,
-    /// Other flows of at least [`LONG_BYTES`].
+    /// Other flows of at least [`crate::LONG_BYTES`].
     pub long: ClassSummary,
     /// All flows outside incasts and collectives.
     pub single: ClassSummary,
