@@ -180,7 +180,8 @@ fn real_drops_are_counted_against_lqds() {
     let worst = &verdict.episodes[0];
     assert!(verdict.episodes.is_sorted_by_key(|episode| std::cmp::Reverse(episode.drops)));
     let seen = total(&worst.timeline.real.as_ref().expect("told").packets);
-    assert!(seen <= worst.drops && worst.drops <= seen + total(&worst.timeline.lqd_packets));
+    let others = total(&worst.timeline.lqd_packets) + total(&worst.timeline.own_packets);
+    assert!(seen <= worst.drops && worst.drops <= seen + others);
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn every_policy_of_the_page_is_replayed_or_says_why_not() {
         assert!(error.is_the_users() && error.to_string().contains(expected), "{error}");
     };
     refused("ndt:model=n.json", "policy: ndt:model=n.json: needs a network");
-    refused("credence:model=m.json", "a report replays Credence with its own (`--model m.json`)");
+    refused("credence:model=m.json", "m.json: cannot be read");
     refused("oracle:base=lqd", "policy oracle:base=lqd: base: lqd pushes packets out");
     refused("follow-max:harmonic_share=2", "harmonic_share");
 }
