@@ -186,11 +186,11 @@ pub(crate) fn read_column<T: Cell>(array: &dyn Array, field: &str, bad: &mut Bad
         DataType::Int64 => read_integers(array.as_primitive::<Int64Type>(), field, bad),
         DataType::Float32 => {
             let values = array.as_primitive::<Float32Type>().values();
-            read_whole(array, values.iter().map(|&value| value.into()), field, bad)
+            read_whole(array, values.iter().copied(), |value| whole_float(value.into()), field, bad)
         }
         DataType::Float64 => {
             let values = array.as_primitive::<Float64Type>().values();
-            read_whole(array, values.iter().copied(), field, bad)
+            read_whole(array, values.iter().copied(), whole_float, field, bad)
         }
         DataType::Boolean => {
             note_nulls::<T>(array, field, bad);
@@ -216,43 +216,35 @@ where
         // Nothing to note, so that the compiler may take several values at a time.
         return array.values().iter().map(|value| whole(value).unwrap_or(T::FILLER)).collect();
     }
-    note_nulls::<T>(array, field, bad);
-    let read =
-        |(row, &value): (usize, &A::Native)| match value.try_into().ok().and_then(T::from_u64) {
-            Some(value) => value,
-            // What lies under a null is arbitrary.
-            None if array.is_null(row) => T::FILLER,
-            None => {
-                let value = value.to_string();
-                bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
-                T::FILLER
-            }
-        };
-    array.values().iter().enumerate().map(read).collect()
+    read_whole(array, array.values().iter().copied(), |value| value.try_into().ok(), field, bad)
 }
 
-/// Whole numbers among `values`; above 2^53 a float is no integer that was meant.
-fn read_whole<T: Cell>(
+/// The `values` of a column that are `whole`; others are noted.
+fn read_whole<T: Cell, V: Copy + std::fmt::Display>(
     array: &dyn Array,
-    values: impl Iterator<Item = f64>,
+    values: impl Iterator<Item = V>,
+    whole: impl Fn(V) -> Option<u64>,
     field: &str,
     bad: &mut BadCells,
 ) -> Vec<T> {
-    const MOST: f64 = (1_u64 << 53) as f64;
     note_nulls::<T>(array, field, bad);
-    let read = |(row, value): (usize, f64)| {
-        let is_whole = value.fract() == 0.0 && (0.0..=MOST).contains(&value);
-        match is_whole.then_some(value as u64).and_then(T::from_u64) {
-            Some(value) => value,
-            None if array.is_null(row) => T::FILLER,
-            None => {
-                let value = value.to_string();
-                bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
-                T::FILLER
-            }
+    let read = |(row, value): (usize, V)| match whole(value).and_then(T::from_u64) {
+        Some(value) => value,
+        // What lies under a null is arbitrary.
+        None if array.is_null(row) => T::FILLER,
+        None => {
+            let value = value.to_string();
+            bad.note(row, field, BadCell::OutOfRange { value, expected: T::EXPECTED });
+            T::FILLER
         }
     };
     values.enumerate().map(read).collect()
+}
+
+/// A whole number; above 2^53 a float is no integer that was meant.
+fn whole_float(value: f64) -> Option<u64> {
+    const MOST: f64 = (1_u64 << 53) as f64;
+    (value.fract() == 0.0 && (0.0..=MOST).contains(&value)).then_some(value as u64)
 }
 
 /// Bits as 0 and 1, a word of them at a time.

@@ -4,6 +4,7 @@ use crate::numbers::{count, ratio};
 use dropcast_pipeline::report::Report;
 use dropcast_pipeline::report::verdict::{RivalKind, RivalSection, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_switch::PolicySpec;
 
 /// What Credence transmits with a report's model, if it was replayed.
 pub(crate) fn model_sent(report: &Report) -> Option<Sent> {
@@ -204,10 +205,9 @@ pub(crate) fn comparison_sentence(report: &Report) -> Option<String> {
 
 /// What a trace does not tell the policies that were asked for.
 pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
+    // Policies of the user's own have names that no registry knows.
     let needs_flows = |rival: &&RivalSection| {
-        let mut words =
-            rival.policy.split(|sign: char| !(sign.is_alphanumeric() || "-_".contains(sign)));
-        words.any(|word| ["abm", "fab", "ib", "spare-tails", "first_rtt"].contains(&word))
+        rival.policy.parse::<PolicySpec>().is_ok_and(|spec| spec.looks_at_flows())
     };
     let asked = verdict.rivals.asked().filter(needs_flows);
     let sentence = |rival: &RivalSection| {

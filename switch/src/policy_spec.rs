@@ -148,6 +148,21 @@ impl PolicySpec {
         }
     }
 
+    /// Whether its decisions depend on a packet's flow, or on whether the packet is of its flow's first round trip; also
+    /// those of its base.
+    pub fn looks_at_flows(&self) -> bool {
+        let looks = match self {
+            PolicySpec::Abm(_)
+            | PolicySpec::Fab(_)
+            | PolicySpec::IntelligentBuffer(_)
+            | PolicySpec::Reverie(_)
+            | PolicySpec::SpareTails(_) => true,
+            PolicySpec::Expression(own) => own.looks_at_flows(),
+            _ => false,
+        };
+        looks || self.base().is_some_and(Self::looks_at_flows)
+    }
+
     /// Its display name.
     pub fn title(&self) -> &'static str {
         match self {

@@ -263,6 +263,10 @@ fn any_policy_is_replayed_beside_the_others() {
             .contains("Labelled traces have no flows: to fab")
     );
     assert!(!room.good(&format!("{alone} --policy dt:alpha=3")).contains("no flows"));
+    for policy in ["reverie", "oracle:base=fab", "expression:accept=first_rtt"] {
+        let text = room.good(&format!("{alone} --policy {policy}"));
+        assert!(text.contains(&format!("have no flows: to {policy} ")), "{text}");
+    }
     let text = room.good(&format!("run --config runs/small/config.toml --replace {asked}"));
     assert!(text.contains("\nedt "), "{text}");
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();

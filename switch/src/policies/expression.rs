@@ -32,6 +32,14 @@ pub struct ExpressionParameters {
     pub constants: BTreeMap<String, f64>,
 }
 
+impl ExpressionParameters {
+    /// Whether it names `first_rtt`.
+    pub(crate) fn looks_at_flows(&self) -> bool {
+        let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        self.accept.split(|sign| !is_part(sign)).any(|word| word == "first_rtt")
+    }
+}
+
 /// [`ExpressionParameters`] before they are checked.
 #[derive(Deserialize)]
 struct Written {
