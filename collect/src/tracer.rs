@@ -81,6 +81,12 @@ impl Tracer {
         self
     }
 
+    /// Rows keep of which flows their packets are, for policies that look at flows.
+    pub fn with_flows(mut self) -> Self {
+        self.waiting.tell_flows();
+        self
+    }
+
     /// The pauses of queues so far, in order of their beginning. One that has not ended ends right after
     /// the last event. At line rate, virtual LQD respects them; observed departures did already.
     pub fn pauses(&self) -> Vec<Pause> {

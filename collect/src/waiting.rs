@@ -1,6 +1,8 @@
 //! Rows that wait for their label.
 
-use dropcast_data::{ArrivalColumns, DropReason, Event, EventKind, LabelledBatch, Outcome};
+use dropcast_data::{
+    ArrivalColumns, DropReason, Event, EventKind, FlowColumns, LabelledBatch, Outcome,
+};
 use std::ops::Range;
 
 /// Rows in order of arrival, from the first on that may not be given out yet: a column for each thing that is
@@ -41,6 +43,11 @@ impl Waiting {
         self.columns += columns;
     }
 
+    /// Rows keep of which flows their packets are.
+    pub(crate) fn tell_flows(&mut self) {
+        self.arrivals.flows = Some(FlowColumns::default());
+    }
+
     /// The input tells which packets the real switch marked.
     pub(crate) fn tell_marks(&mut self) {
         self.ecn_mark = Some(Vec::new());
@@ -74,6 +81,10 @@ impl Waiting {
         self.arrivals.port.resize(rows, 0);
         self.arrivals.queue.resize(rows, 0);
         self.arrivals.size_bytes.resize(rows, 0);
+        if let Some(flows) = &mut self.arrivals.flows {
+            flows.hash.resize(rows, 0);
+            flows.first_rtt.resize(rows, false);
+        }
         self.features.resize(rows * self.columns, 0);
         self.outcome.resize(rows, None);
         if let Some(column) = &mut self.real_drop {
@@ -98,6 +109,10 @@ impl Waiting {
         self.arrivals.port[at] = event.port;
         self.arrivals.queue[at] = event.queue;
         self.arrivals.size_bytes[at] = event.size_bytes;
+        if let Some(flows) = &mut self.arrivals.flows {
+            flows.hash[at] = event.flow_hash;
+            flows.first_rtt[at] = event.is_first_rtt();
+        }
         if let EventKind::Drop(reason) = event.kind {
             self.set_real_drop(at, reason);
         }
@@ -173,13 +188,7 @@ impl Waiting {
         let outcome: Vec<Outcome> =
             outcomes.map(|outcome| outcome.unwrap_or(Outcome::Departed)).collect();
         let batch = LabelledBatch {
-            arrivals: Some(ArrivalColumns {
-                time_ns: self.arrivals.time_ns[rows.clone()].to_vec(),
-                switch_id: self.arrivals.switch_id[rows.clone()].to_vec(),
-                port: self.arrivals.port[rows.clone()].to_vec(),
-                queue: self.arrivals.queue[rows.clone()].to_vec(),
-                size_bytes: self.arrivals.size_bytes[rows.clone()].to_vec(),
-            }),
+            arrivals: Some(self.arrivals.rows(rows.clone())),
             features: self.feature_columns(rows.clone()),
             drop: outcome.iter().map(|outcome| outcome.is_drop()).collect(),
             outcome: Some(outcome),
@@ -215,6 +224,10 @@ impl Waiting {
         self.arrivals.port.drain(rows);
         self.arrivals.queue.drain(rows);
         self.arrivals.size_bytes.drain(rows);
+        if let Some(flows) = &mut self.arrivals.flows {
+            flows.hash.drain(rows);
+            flows.first_rtt.drain(rows);
+        }
         self.features.drain(..self.given * self.columns);
         self.outcome.drain(rows);
         if let Some(column) = &mut self.real_drop {
@@ -268,7 +281,7 @@ mod tests {
         waiting.make_place(1);
         waiting.add(&arrival(0), &[]);
         let Waiting { arrivals, features, outcome, .. } = &waiting;
-        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } = arrivals;
+        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes, .. } = arrivals;
         let others = [
             size_of_val(&time_ns[..]),
             size_of_val(&switch_id[..]),

@@ -96,6 +96,13 @@ pub struct Event {
 impl Event {
     /// Flag of packets that the real switch marked (ECN, congestion experienced).
     pub const ECN_MARK: u8 = 4;
+    /// Flag of packets of their flow's first round-trip time (unscheduled).
+    pub const FIRST_RTT: u8 = 1;
+
+    /// Whether the packet is of its flow's first round-trip time.
+    pub fn is_first_rtt(&self) -> bool {
+        self.flags & Event::FIRST_RTT != 0
+    }
 
     /// Whether the real switch marked the packet.
     pub fn is_marked(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::DropReason;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What the virtual Longest Queue Drop did with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,6 +58,105 @@ pub struct ArrivalColumns {
     pub queue: Vec<u8>,
     /// Bytes in the buffer.
     pub size_bytes: Vec<u32>,
+    /// Of which flows they are; absent if the input does not tell.
+    pub flows: Option<FlowColumns>,
+}
+
+/// Of which flow each packet is, for policies that look at flows: one value per row in each column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowColumns {
+    /// A hash of the flow, 0 if unknown ([`Event::flow_hash`](crate::Event::flow_hash)).
+    pub hash: Vec<u64>,
+    /// Whether the packet is of its flow's first round-trip time (unscheduled).
+    pub first_rtt: Vec<bool>,
+}
+
+impl FlowColumns {
+    fn split_off(&mut self, row: usize) -> Self {
+        FlowColumns { hash: self.hash.split_off(row), first_rtt: self.first_rtt.split_off(row) }
+    }
+
+    fn append(&mut self, mut rows: Self) {
+        self.hash.append(&mut rows.hash);
+        self.first_rtt.append(&mut rows.first_rtt);
+    }
+
+    /// Rows of unknown flows.
+    fn unknown(rows: usize) -> Self {
+        FlowColumns { hash: vec![0; rows], first_rtt: vec![false; rows] }
+    }
+}
+
+impl ArrivalColumns {
+    /// These rows.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn rows(&self, rows: Range<usize>) -> Self {
+        ArrivalColumns {
+            time_ns: self.time_ns[rows.clone()].to_vec(),
+            switch_id: self.switch_id[rows.clone()].to_vec(),
+            port: self.port[rows.clone()].to_vec(),
+            queue: self.queue[rows.clone()].to_vec(),
+            size_bytes: self.size_bytes[rows.clone()].to_vec(),
+            flows: self.flows.as_ref().map(|flows| FlowColumns {
+                hash: flows.hash[rows.clone()].to_vec(),
+                first_rtt: flows.first_rtt[rows].to_vec(),
+            }),
+        }
+    }
+
+    /// The length of each column.
+    pub fn lengths(&self) -> Vec<usize> {
+        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes, flows } = self;
+        let mut lengths =
+            vec![time_ns.len(), switch_id.len(), port.len(), queue.len(), size_bytes.len()];
+        lengths.extend(flows.iter().flat_map(|flows| [flows.hash.len(), flows.first_rtt.len()]));
+        lengths
+    }
+
+    fn split_off(&mut self, row: usize) -> Self {
+        ArrivalColumns {
+            time_ns: self.time_ns.split_off(row),
+            switch_id: self.switch_id.split_off(row),
+            port: self.port.split_off(row),
+            queue: self.queue.split_off(row),
+            size_bytes: self.size_bytes.split_off(row),
+            flows: self.flows.as_mut().map(|flows| flows.split_off(row)),
+        }
+    }
+
+    fn append(&mut self, mut rows: Self) {
+        if self.flows.is_some() || rows.flows.is_some() {
+            let own = self.time_ns.len();
+            let added = || FlowColumns::unknown(rows.time_ns.len());
+            let flows = self.flows.get_or_insert_with(|| FlowColumns::unknown(own));
+            flows.append(rows.flows.take().unwrap_or_else(added));
+        }
+        self.time_ns.append(&mut rows.time_ns);
+        self.switch_id.append(&mut rows.switch_id);
+        self.port.append(&mut rows.port);
+        self.queue.append(&mut rows.queue);
+        self.size_bytes.append(&mut rows.size_bytes);
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        retain(&mut self.time_ns, keep);
+        retain(&mut self.switch_id, keep);
+        retain(&mut self.port, keep);
+        retain(&mut self.queue, keep);
+        retain(&mut self.size_bytes, keep);
+        if let Some(flows) = &mut self.flows {
+            retain(&mut flows.hash, keep);
+            retain(&mut flows.first_rtt, keep);
+        }
+    }
+}
+
+/// Keeps the values for which `keep`, one for each, is true.
+fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut flags = keep.iter();
+    values.retain(|_| flags.next().copied().unwrap_or(false));
 }
 
 /// A run of consecutive rows of a labelled trace, by columns.
@@ -105,15 +205,8 @@ impl LabelledBatch {
 
     /// Takes the rows from number `row` on out of the batch.
     pub fn split_off(&mut self, row: usize) -> LabelledBatch {
-        let arrivals = self.arrivals.as_mut().map(|arrivals| ArrivalColumns {
-            time_ns: arrivals.time_ns.split_off(row),
-            switch_id: arrivals.switch_id.split_off(row),
-            port: arrivals.port.split_off(row),
-            queue: arrivals.queue.split_off(row),
-            size_bytes: arrivals.size_bytes.split_off(row),
-        });
         LabelledBatch {
-            arrivals,
+            arrivals: self.arrivals.as_mut().map(|arrivals| arrivals.split_off(row)),
             features: self.features.iter_mut().map(|column| column.split_off(row)).collect(),
             drop: self.drop.split_off(row),
             outcome: self.outcome.as_mut().map(|outcome| outcome.split_off(row)),
@@ -135,12 +228,8 @@ impl LabelledBatch {
             let real_drop = self.real_drop.get_or_insert_with(|| none(own));
             real_drop.append(&mut rows.real_drop.take().unwrap_or_else(|| none(added)));
         }
-        if let (Some(arrivals), Some(more)) = (&mut self.arrivals, &mut rows.arrivals) {
-            arrivals.time_ns.append(&mut more.time_ns);
-            arrivals.switch_id.append(&mut more.switch_id);
-            arrivals.port.append(&mut more.port);
-            arrivals.queue.append(&mut more.queue);
-            arrivals.size_bytes.append(&mut more.size_bytes);
+        if let (Some(arrivals), Some(more)) = (&mut self.arrivals, rows.arrivals.take()) {
+            arrivals.append(more);
         }
         for (column, more) in self.features.iter_mut().zip(&mut rows.features) {
             column.append(more);
@@ -156,29 +245,21 @@ impl LabelledBatch {
 
     /// Keeps the rows for which `keep`, one value per row, is true.
     pub fn retain(&mut self, keep: &[bool]) {
-        fn column<T>(values: &mut Vec<T>, keep: &[bool]) {
-            let mut flags = keep.iter();
-            values.retain(|_| flags.next().copied().unwrap_or(false));
-        }
         if let Some(arrivals) = &mut self.arrivals {
-            column(&mut arrivals.time_ns, keep);
-            column(&mut arrivals.switch_id, keep);
-            column(&mut arrivals.port, keep);
-            column(&mut arrivals.queue, keep);
-            column(&mut arrivals.size_bytes, keep);
+            arrivals.retain(keep);
         }
         for feature in &mut self.features {
-            column(feature, keep);
+            retain(feature, keep);
         }
-        column(&mut self.drop, keep);
+        retain(&mut self.drop, keep);
         if let Some(outcome) = &mut self.outcome {
-            column(outcome, keep);
+            retain(outcome, keep);
         }
         if let Some(real_drop) = &mut self.real_drop {
-            column(real_drop, keep);
+            retain(real_drop, keep);
         }
         if let Some(ecn_mark) = &mut self.ecn_mark {
-            column(ecn_mark, keep);
+            retain(ecn_mark, keep);
         }
     }
 }

@@ -43,7 +43,7 @@ mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
-pub use labelled::{ArrivalColumns, LabelledBatch, Outcome, RowOrder};
+pub use labelled::{ArrivalColumns, FlowColumns, LabelledBatch, Outcome, RowOrder};
 pub use nearly::nearly;
 pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use printable::{printable, printable_line};

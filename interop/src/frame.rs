@@ -31,7 +31,7 @@ pub use polars::prelude::DataFrame;
 pub use statistics::{FeatureStatistics, Statistics, Values, statistics};
 
 use columns::{flags, has, integers, integers_or_zero};
-use dropcast_data::{ArrivalColumns, DropReason, LabelledBatch, Outcome};
+use dropcast_data::{ArrivalColumns, DropReason, FlowColumns, LabelledBatch, Outcome};
 use dropcast_forest::{Forest, ForestScorer};
 use dropcast_train::{ReadTask, RunBatch, TrainingRows};
 use polars::prelude::{
@@ -47,6 +47,12 @@ const REAL_DROP: &str = "real_drop";
 
 /// The column that tells what the real switch marked (`docs/trace.md`).
 const ECN_MARK: &str = "ecn_mark";
+
+/// The column of a hash of each packet's flow (`docs/trace.md`).
+const FLOW_HASH: &str = "flow_hash";
+
+/// The column that tells whether a packet is of its flow's first round-trip time (`docs/trace.md`).
+const FIRST_RTT: &str = "first_rtt";
 
 /// Most rows of a batch: a pass over the rows copies one at a time.
 const BATCH_ROWS: usize = 1 << 18;
@@ -157,13 +163,22 @@ fn arrivals(frame: &DataFrame) -> Result<ArrivalColumns, FrameError> {
         port: integers(frame, "port")?,
         queue: integers_or_zero(frame, "queue")?,
         size_bytes: integers(frame, "size_bytes")?,
+        flows: has(frame, FLOW_HASH).then(|| flows(frame)).transpose()?,
     })
+}
+
+fn flows(frame: &DataFrame) -> Result<FlowColumns, FrameError> {
+    let first_rtt = match has(frame, FIRST_RTT) {
+        true => flags(frame, FIRST_RTT)?,
+        false => vec![false; frame.height()],
+    };
+    Ok(FlowColumns { hash: integers(frame, FLOW_HASH)?, first_rtt })
 }
 
 /// Labelled batches as a frame: `run`, `time_ns`, `switch_id`, `port`, `queue` and `size_bytes` where
 /// the batches have them, a column for each of `features`, `outcome` (its code in `docs/trace.md`)
-/// where they have it, `drop`, `ecn_mark` where they have it, and `real_drop` where some batch tells of
-/// real drops. [`batches`] reads it back.
+/// where they have it, `drop`, `ecn_mark`, `flow_hash` and `first_rtt` where they have it, and `real_drop` where some
+/// batch tells of real drops. [`batches`] reads it back.
 ///
 /// # Errors
 /// [`FrameError`] if columns are not equally long: only some batches have arrivals, outcomes or marks, or
@@ -195,6 +210,11 @@ pub fn to_frame(batches: &[RunBatch], features: &[String]) -> Result<DataFrame, 
     columns.push(column("drop", joined(all().map(|batch| &batch.drop))));
     if all().any(|batch| batch.ecn_mark.is_some()) {
         columns.push(column(ECN_MARK, joined(all().filter_map(|batch| batch.ecn_mark.as_ref()))));
+    }
+    let flows = || all().filter_map(|batch| batch.arrivals.as_ref()?.flows.as_ref());
+    if flows().next().is_some() {
+        columns.push(column(FLOW_HASH, joined(flows().map(|flows| &flows.hash))));
+        columns.push(column(FIRST_RTT, joined(flows().map(|flows| &flows.first_rtt))));
     }
     if all().any(|batch| batch.real_drop.is_some()) {
         let codes = all().flat_map(|batch| match &batch.real_drop {

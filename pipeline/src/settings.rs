@@ -158,6 +158,10 @@ pub struct TracerSettings {
     /// stay in memory).
     #[cfg_attr(feature = "clap", arg(long, value_name = "lqd|opt", default_value_t))]
     pub expert: Expert,
+    /// Keep each packet's flow, for reports on policies that look at flows, such as fab and spare-tails
+    /// (docs/trace.md).
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub flows: bool,
     /// Which features to record.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME,...", default_value_t = FeatureSet::all()))]
     pub features: FeatureSet,
@@ -166,7 +170,8 @@ pub struct TracerSettings {
 impl Default for TracerSettings {
     fn default() -> Self {
         let CollectSettings { departures, victim, strict_fit, expert } = CollectSettings::default();
-        TracerSettings { departures, victim, strict_fit, expert, features: FeatureSet::all() }
+        let features = FeatureSet::all();
+        TracerSettings { departures, victim, strict_fit, expert, flows: false, features }
     }
 }
 

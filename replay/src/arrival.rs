@@ -5,7 +5,7 @@ use dropcast_switch::{BuildError, Packet};
 use std::collections::BTreeMap;
 
 /// A row of a labelled trace with its prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// Arrival time, nanoseconds.
     pub time_ns: u64,
@@ -17,6 +17,10 @@ pub struct Arrival {
     pub queue: u8,
     /// Bytes in the buffer.
     pub size_bytes: u32,
+    /// A hash of its flow, 0 if unknown.
+    pub flow_hash: u64,
+    /// Whether it is of its flow's first round-trip time.
+    pub first_rtt: bool,
     /// The label: whether LQD dropped the packet.
     pub dropped: bool,
     /// Whether a drop was predicted.
@@ -38,6 +42,8 @@ impl Arrival {
             port: columns.port[row],
             queue: columns.queue[row],
             size_bytes: columns.size_bytes[row],
+            flow_hash: columns.flows.as_ref().map_or(0, |flows| flows.hash[row]),
+            first_rtt: columns.flows.as_ref().is_some_and(|flows| flows.first_rtt[row]),
             dropped,
             predicted: false,
             counted: false,
@@ -62,11 +68,18 @@ impl Arrival {
         Ok(())
     }
 
+    /// The same packet of the arrival's flow.
+    #[inline]
+    pub(crate) fn of_its_flow(&self, packet: Packet) -> Packet {
+        let flags = if self.first_rtt { Packet::FIRST_RTT } else { 0 };
+        Packet { flow_hash: self.flow_hash, flags, ..packet }
+    }
+
     /// The packet, number `number` at its switch.
     #[inline]
     pub(crate) fn packet(&self, spec: &SwitchSpec, number: u64) -> Packet {
         let queue = spec.queue_index(self.port, self.queue);
-        Packet::new(tag(number, self), queue, self.size_bytes)
+        self.of_its_flow(Packet::new(tag(number, self), queue, self.size_bytes))
     }
 }
 

@@ -20,6 +20,8 @@
 //!         port: 0,
 //!         queue: 0,
 //!         size_bytes: 1,
+//!         flow_hash: 0,
+//!         first_rtt: false,
 //!         dropped: false,
 //!         predicted: packet > 0,
 //!         counted: true,

@@ -62,8 +62,6 @@ impl RivalsSent {
 
 /// Replays of one trace through policies, each with a switch of its own. Memory: the packets in their
 /// buffers, and the arrivals for the optimum.
-///
-/// Arrivals carry no flows: policies that tell flows apart, or packets of a first round trip, see one flow without.
 pub struct RivalReplay {
     specs: SwitchSpecs,
     options: ReplayOptions,
@@ -213,6 +211,7 @@ impl RivalLane {
             switch.advance(arrival.time_ns, &mut self.sent);
             let queue = spec.queue_index(arrival.port, arrival.queue);
             let packet = packet(queue, arrival.size_bytes, arrival.counted);
+            let packet = arrival.of_its_flow(packet);
             self.rejected.push(!switch.admit(&packet, arrival.time_ns, &mut self.sent));
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::numbers::{count, ratio};
 use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::{RivalKind, RivalSection, Verdict};
+use dropcast_pipeline::report::verdict::{FlowsTold, RivalKind, RivalSection, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::PolicySpec;
 
@@ -205,19 +205,25 @@ pub(crate) fn comparison_sentence(report: &Report) -> Option<String> {
 
 /// What a trace does not tell the policies that were asked for.
 pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
-    // Policies of the user's own have names that no registry knows.
-    let needs_flows = |rival: &&RivalSection| {
-        rival.policy.parse::<PolicySpec>().is_ok_and(|spec| spec.looks_at_flows())
-    };
-    let asked = verdict.rivals.asked().filter(needs_flows);
+    let FlowsTold { known, first_rtt } = verdict.flows;
     let sentence = |rival: &RivalSection| {
-        format!(
-            "Labelled traces have no flows: to {} all packets are of one, after its first round trip. Try it in the fabric \
-             (dropcast simulate --experiment).",
-            rival.policy
-        )
+        // Policies of the user's own have names that no registry knows.
+        let spec: PolicySpec = rival.policy.parse().ok()?;
+        let policy = &rival.policy;
+        if spec.looks_at_flows() && known == 0 {
+            return Some(format!(
+                "No flow of a packet is known here: to {policy} all are of one. dropcast collect --flows keeps those of events \
+                 (docs/trace.md)."
+            ));
+        }
+        (spec.looks_at_first_rtt() && first_rtt == 0).then(|| {
+            format!(
+                "No packet is known here to be of its flow's first round trip, which {policy} looks at. dropcast collect \
+                 --flows keeps what events tell of it (docs/trace.md); or try it in the fabric (dropcast simulate --experiment)."
+            )
+        })
     };
-    asked.map(sentence).collect()
+    verdict.rivals.asked().filter_map(sentence).collect()
 }
 
 /// Rows of the table of policies: the best alpha, one for each queue, the untrained rule, the model as a filter, what

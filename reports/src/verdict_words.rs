@@ -150,7 +150,7 @@ mod tests {
     use crate::oracle_words::oracle_sentences;
     use dropcast_data::DropReason;
     use dropcast_pipeline::report::verdict::{
-        Conclusion, CongestionSection, DropCounts, LevelThreshold, OccupancySection,
+        Conclusion, CongestionSection, DropCounts, FlowsTold, LevelThreshold, OccupancySection,
         OptimumSection, PauseSection, ReasonSection, RivalKind, RivalSection, RivalsSection,
         VERDICT_SCHEMA_VERSION,
     };
@@ -199,6 +199,7 @@ mod tests {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: vec!["trace.parquet".to_owned()],
             arrived: sent(110_000),
+            flows: FlowsTold::default(),
             dropped: sent(10_000),
             occupancy: Some(OccupancySection { p50: 0.1, p90: 0.2, p99: 0.3, peak: 0.314 }),
             congestion: CongestionSection { episodes: 1, most_drops: 10, longest_ns: 2_500 },

@@ -148,19 +148,24 @@ impl PolicySpec {
         }
     }
 
-    /// Whether its decisions depend on a packet's flow, or on whether the packet is of its flow's first round trip; also
-    /// those of its base.
+    /// Whether its decisions, or those of its base, depend on a packet's flow.
     pub fn looks_at_flows(&self) -> bool {
+        let looks = matches!(
+            self,
+            PolicySpec::Fab(_) | PolicySpec::IntelligentBuffer(_) | PolicySpec::SpareTails(_)
+        );
+        looks || self.base().is_some_and(Self::looks_at_flows)
+    }
+
+    /// Whether its decisions, or those of its base, depend on whether a packet is of its flow's first round trip, and not
+    /// on its flow otherwise.
+    pub fn looks_at_first_rtt(&self) -> bool {
         let looks = match self {
-            PolicySpec::Abm(_)
-            | PolicySpec::Fab(_)
-            | PolicySpec::IntelligentBuffer(_)
-            | PolicySpec::Reverie(_)
-            | PolicySpec::SpareTails(_) => true,
-            PolicySpec::Expression(own) => own.looks_at_flows(),
+            PolicySpec::Abm(_) | PolicySpec::Reverie(_) => true,
+            PolicySpec::Expression(own) => own.looks_at_first_rtt(),
             _ => false,
         };
-        looks || self.base().is_some_and(Self::looks_at_flows)
+        looks || self.base().is_some_and(Self::looks_at_first_rtt)
     }
 
     /// Its display name.

@@ -175,6 +175,13 @@ fn a_folder_counts_what_its_traces_count() {
     }
     assert_eq!((&all["rows"], &all["real_drops"]["told"]), (&4_003.into(), &4_002.into()));
     insta::assert_snapshot!(room.dropcast(COLLECT).to_string());
+    // Marks are in the traces, too, and flows if they are kept.
+    let columns =
+        |trace: &str| room.good(&format!("inspect traces/{trace}/switch=0/part-0.parquet"));
+    assert!(columns("run=1").contains(" ecn_mark real_drop\n"));
+    assert!(!columns("run=3").contains(" ecn_mark"));
+    room.good("collect --events events -o traces --switch leaf.toml --flows");
+    assert!(columns("run=1").contains(" ecn_mark flow_hash first_rtt real_drop\n"));
 }
 
 #[test]

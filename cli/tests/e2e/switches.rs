@@ -35,7 +35,7 @@ fn each_row(batches: &[LabelledBatch]) -> Vec<Row> {
 }
 
 fn rows_of(batch: &LabelledBatch) -> Vec<Row> {
-    let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } =
+    let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes, .. } =
         batch.arrivals.as_ref().unwrap();
     let outcomes = batch.outcome.as_ref().unwrap();
     let row = |row: usize| {

@@ -260,13 +260,22 @@ fn any_policy_is_replayed_beside_the_others() {
     }
     assert!(
         room.good(&format!("{alone} --policy fab"))
-            .contains("Labelled traces have no flows: to fab")
+            .contains("No flow of a packet is known here: to fab")
     );
-    assert!(!room.good(&format!("{alone} --policy dt:alpha=3")).contains("no flows"));
-    for policy in ["reverie", "oracle:base=fab", "expression:accept=first_rtt"] {
+    assert!(!room.good(&format!("{alone} --policy dt:alpha=3")).contains("is known here"));
+    for policy in ["ib", "oracle:base=fab"] {
         let text = room.good(&format!("{alone} --policy {policy}"));
-        assert!(text.contains(&format!("have no flows: to {policy} ")), "{text}");
+        assert!(text.contains(&format!("known here: to {policy} ")), "{text}");
     }
+    for policy in ["reverie", "abm", "expression:accept=first_rtt"] {
+        let text = room.good(&format!("{alone} --policy {policy}"));
+        assert!(text.contains(&format!("first round trip, which {policy} looks at")), "{text}");
+    }
+    // A run whose policies look at flows keeps them.
+    let text = room.good("run --config runs/small/config.toml --replace --policy fab");
+    assert!(text.contains("\nfab ") && !text.contains("is known here"), "{text}");
+    let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
+    assert!(config.contains("flows = true"), "{config}");
     let text = room.good(&format!("run --config runs/small/config.toml --replace {asked}"));
     assert!(text.contains("\nedt "), "{text}");
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();

@@ -267,6 +267,16 @@ fn marks_stand_in_the_rows_of_their_packets() {
     let marks = rows.map(|rows| rows.ecn_mark.expect("the input tells")).concat();
     assert_eq!(marks, [false, true, false]);
     assert_eq!(tracer().push(&events).expect("valid").ecn_mark, None);
+
+    let mut telling = tracer().with_flows();
+    let rows = [telling.push(&events).expect("valid"), telling.finish()];
+    let flows = rows.map(|rows| rows.arrivals.and_then(|all| all.flows).expect("as asked for"));
+    let arrivals = events.events.iter().filter(|event| event.kind.is_arrival());
+    let expected: Vec<(u64, bool)> =
+        arrivals.map(|event| (event.flow_hash, event.flags & 1 == 1)).collect();
+    let found = flows.iter().flat_map(|flows| flows.hash.iter().zip(&flows.first_rtt));
+    assert_eq!(found.map(|(&hash, &is)| (hash, is)).collect::<Vec<_>>(), expected);
+    assert_eq!(tracer().push(&events).expect("valid").arrivals.unwrap().flows, None);
 }
 
 /// The row that each push-out is about, by looking at all rows before it: rows of dropped packets by

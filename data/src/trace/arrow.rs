@@ -1,9 +1,9 @@
 //! Labelled rows as Arrow, with the columns of `docs/trace.md`.
 
-use super::columns::{ECN_MARK, REAL_DROP};
+use super::columns::{ECN_MARK, FIRST_RTT, FLOW_HASH, REAL_DROP};
 use super::footer::TRACE_KEY;
 use crate::column_writer::integer;
-use crate::{ArrivalColumns, DataError, DropReason, Frame, LabelledBatch, TraceMeta};
+use crate::{ArrivalColumns, DataError, DropReason, FlowColumns, Frame, LabelledBatch, TraceMeta};
 use arrow_array::{
     ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
@@ -22,6 +22,8 @@ pub struct TraceColumns {
     pub real_drop: bool,
     /// What the real switch marked (ECN).
     pub ecn_mark: bool,
+    /// Of which flows packets are.
+    pub flows: bool,
 }
 
 /// The columns of labelled rows. The metadata says what they are, as a file's footer does.
@@ -34,8 +36,7 @@ pub fn trace_schema(meta: &TraceMeta, columns: TraceColumns) -> Result<SchemaRef
         DataError::file("the trace", problem, "this is a mistake in the program that writes it")
     })?;
     let metadata = BTreeMap::from([(TRACE_KEY.to_owned(), json)]);
-    let mut fields = trace_fields(&meta.features, columns.arrivals, columns.outcome);
-    fields.extend(columns.ecn_mark.then(|| integer(ECN_MARK, DataType::Boolean)));
+    let mut fields = trace_fields(&meta.features, columns);
     fields.extend(columns.real_drop.then(|| integer(REAL_DROP, DataType::UInt8)));
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata.into_iter().collect())))
 }
@@ -56,6 +57,9 @@ pub fn trace_frame(
         outcome: first.is_none_or(|batch| batch.outcome.is_some()),
         real_drop: batches.iter().any(|batch| batch.real_drop.is_some()),
         ecn_mark: batches.iter().any(|batch| batch.ecn_mark.is_some()),
+        flows: first
+            .and_then(|batch| batch.arrivals.as_ref())
+            .is_some_and(|all| all.flows.is_some()),
     };
     let schema = trace_schema(meta, columns)?;
     let batches = batches.into_iter().map(|batch| record_batch(name, &schema, batch));
@@ -90,13 +94,10 @@ pub fn record_batch(
     })
 }
 
-pub(super) fn trace_fields(
-    features: &[String],
-    has_arrivals: bool,
-    has_outcome: bool,
-) -> Vec<Field> {
+/// The columns of rows, but that of real drops, which is the last.
+pub(super) fn trace_fields(features: &[String], has: TraceColumns) -> Vec<Field> {
     let mut columns = Vec::new();
-    if has_arrivals {
+    if has.arrivals {
         columns.extend([
             integer("time_ns", DataType::UInt64),
             integer("switch_id", DataType::UInt16),
@@ -107,8 +108,13 @@ pub(super) fn trace_fields(
     }
     columns.extend(features.iter().map(|name| integer(name, DataType::UInt32)));
     columns.push(integer("drop", DataType::Boolean));
-    if has_outcome {
+    if has.outcome {
         columns.push(integer("outcome", DataType::UInt8));
+    }
+    columns.extend(has.ecn_mark.then(|| integer(ECN_MARK, DataType::Boolean)));
+    if has.flows {
+        columns.push(integer(FLOW_HASH, DataType::UInt64));
+        columns.push(integer(FIRST_RTT, DataType::Boolean));
     }
     columns
 }
@@ -118,11 +124,13 @@ pub(super) fn real_drop_codes(reasons: &[Option<DropReason>]) -> Vec<u8> {
     reasons.iter().map(|reason| reason.map_or(0, |reason| reason as u8)).collect()
 }
 
-/// The columns of a batch, in the order of [`trace_fields`], then its marks.
+/// The columns of a batch, in the order of [`trace_fields`].
 pub(super) fn trace_arrays(batch: LabelledBatch) -> Vec<ArrayRef> {
     let mut columns: Vec<ArrayRef> = Vec::new();
+    let mut of_flows = None;
     if let Some(arrivals) = batch.arrivals {
-        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes } = arrivals;
+        let ArrivalColumns { time_ns, switch_id, port, queue, size_bytes, flows } = arrivals;
+        of_flows = flows;
         columns.push(Arc::new(UInt64Array::from(time_ns)));
         columns.push(Arc::new(UInt16Array::from(switch_id)));
         columns.push(Arc::new(UInt16Array::from(port)));
@@ -138,6 +146,10 @@ pub(super) fn trace_arrays(batch: LabelledBatch) -> Vec<ArrayRef> {
     }
     if let Some(ecn_mark) = batch.ecn_mark {
         columns.push(Arc::new(BooleanArray::from(ecn_mark)));
+    }
+    if let Some(FlowColumns { hash, first_rtt }) = of_flows {
+        columns.push(Arc::new(UInt64Array::from(hash)));
+        columns.push(Arc::new(BooleanArray::from(first_rtt)));
     }
     columns
 }

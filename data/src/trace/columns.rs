@@ -1,11 +1,28 @@
 //! The columns of a labelled trace.
 
 /// Columns of a labelled trace that are not features.
-pub(crate) const BASE_COLUMNS: [&str; 9] =
-    ["time_ns", "switch_id", "port", "queue", "size_bytes", "drop", "outcome", ECN_MARK, REAL_DROP];
+pub(crate) const BASE_COLUMNS: [&str; 11] = [
+    "time_ns",
+    "switch_id",
+    "port",
+    "queue",
+    "size_bytes",
+    "drop",
+    "outcome",
+    ECN_MARK,
+    FLOW_HASH,
+    FIRST_RTT,
+    REAL_DROP,
+];
 
 /// Whether the real switch marked the packet; only in traces of events that tell of marks.
 pub(crate) const ECN_MARK: &str = "ecn_mark";
+
+/// A hash of the packet's flow; only in traces that keep flows.
+pub(crate) const FLOW_HASH: &str = "flow_hash";
+
+/// Whether the packet is of its flow's first round-trip time; only in traces that keep flows.
+pub(crate) const FIRST_RTT: &str = "first_rtt";
 
 /// What the real switch did; only in traces that tell of real drops.
 pub(crate) const REAL_DROP: &str = "real_drop";

@@ -1,13 +1,14 @@
 //! Labelled rows from Parquet or Arrow IPC.
 
 use super::arrow::TraceColumns;
-use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
+use super::columns::{BASE_COLUMNS, ECN_MARK, FIRST_RTT, FLOW_HASH, REAL_DROP};
 use super::footer::meta_in_footer;
 use crate::cell::{BadCells, Cell, read_column};
 use crate::events::switches_in_footer;
 use crate::table::{Table, TableBatches};
 use crate::{
-    ArrivalColumns, DataError, LabelledBatch, Outcome, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
+    ArrivalColumns, DataError, FlowColumns, LabelledBatch, Outcome, RowOrder, SwitchSpec,
+    SwitchSpecs, TraceMeta,
 };
 use arrow_array::RecordBatch;
 use std::collections::BTreeSet;
@@ -61,6 +62,8 @@ struct ArrivalPlaces {
     port: usize,
     queue: Option<usize>,
     size_bytes: usize,
+    flow_hash: Option<usize>,
+    first_rtt: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -113,6 +116,7 @@ impl TraceTable {
             outcome: matches!(self.places.label, LabelPlaces::Outcome { .. }),
             real_drop: self.places.real_drop.is_some(),
             ecn_mark: self.places.ecn_mark.is_some(),
+            flows: self.places.arrivals.is_some_and(|places| places.tells_flows()),
         }
     }
 
@@ -165,12 +169,17 @@ impl TraceTable {
         places: ArrivalPlaces,
         bad: &mut BadCells,
     ) -> ArrivalColumns {
+        let flows = places.tells_flows().then(|| FlowColumns {
+            hash: self.read_or_zero(batch, FLOW_HASH, places.flow_hash, bad),
+            first_rtt: self.read_or_zero(batch, FIRST_RTT, places.first_rtt, bad),
+        });
         ArrivalColumns {
             time_ns: self.read(batch, "time_ns", places.time_ns, bad),
             switch_id: self.read_or_zero(batch, "switch_id", places.switch_id, bad),
             port: self.read(batch, "port", places.port, bad),
             queue: self.read_or_zero(batch, "queue", places.queue, bad),
             size_bytes: self.read(batch, "size_bytes", places.size_bytes, bad),
+            flows,
         }
     }
 
@@ -283,7 +292,9 @@ impl Places {
         let mut all: Vec<usize> = self.features.iter().map(|(_, place)| *place).collect();
         if let Some(arrivals) = &self.arrivals {
             all.extend([arrivals.time_ns, arrivals.port, arrivals.size_bytes]);
-            all.extend([arrivals.switch_id, arrivals.queue].into_iter().flatten());
+            let or_none =
+                [arrivals.switch_id, arrivals.queue, arrivals.flow_hash, arrivals.first_rtt];
+            all.extend(or_none.into_iter().flatten());
         }
         all.extend(self.real_drop.into_iter().chain(self.ecn_mark));
         match self.label {
@@ -302,7 +313,13 @@ impl ArrivalPlaces {
             port: table.find("port")?,
             queue: table.find("queue"),
             size_bytes: table.find("size_bytes")?,
+            flow_hash: table.find(FLOW_HASH),
+            first_rtt: table.find(FIRST_RTT),
         })
+    }
+
+    fn tells_flows(&self) -> bool {
+        self.flow_hash.is_some() || self.first_rtt.is_some()
     }
 }
 

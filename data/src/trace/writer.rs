@@ -1,9 +1,9 @@
 //! Labelled traces into Parquet or Arrow IPC.
 
-use super::arrow::{real_drop_codes, trace_arrays, trace_fields};
-use super::columns::{BASE_COLUMNS, ECN_MARK, REAL_DROP};
+use super::arrow::{TraceColumns, real_drop_codes, trace_arrays, trace_fields};
+use super::columns::{BASE_COLUMNS, REAL_DROP};
 use super::footer::TRACE_KEY;
-use crate::column_writer::{ColumnWriter, integer, is_arrow};
+use crate::column_writer::{ColumnWriter, is_arrow};
 use crate::error::shown_output;
 use crate::input::FileHash;
 use crate::table::Table;
@@ -30,7 +30,7 @@ pub struct TraceWriter {
     order: Vec<usize>,
     last_time_ns: u64,
     rows: u64,
-    ecn_marks: bool,
+    beside: TraceColumns,
     real_drops: RealDrops,
 }
 
@@ -49,18 +49,19 @@ impl TraceWriter {
     /// # Errors
     /// If the file cannot be created, or a feature is named twice or like another column.
     pub fn create(path: &Path, meta: &TraceMeta) -> Result<Self, DataError> {
-        Self::start(path, meta, false)
+        Self::create_with(path, meta, TraceColumns::default())
     }
 
-    /// Starts a trace with the column of ECN marks.
+    /// Starts a trace with the columns of ECN marks and flows, if `beside` says so. It always has arrivals and
+    /// outcomes, and real drops where batches tell of them.
     ///
     /// # Errors
     /// As [`create`](Self::create).
-    pub fn create_with_marks(path: &Path, meta: &TraceMeta) -> Result<Self, DataError> {
-        Self::start(path, meta, true)
-    }
-
-    fn start(path: &Path, meta: &TraceMeta, ecn_marks: bool) -> Result<Self, DataError> {
+    pub fn create_with(
+        path: &Path,
+        meta: &TraceMeta,
+        beside: TraceColumns,
+    ) -> Result<Self, DataError> {
         let file = shown_output(path);
         for (place, name) in meta.features.iter().enumerate() {
             if BASE_COLUMNS.contains(&name.as_str()) || meta.features[..place].contains(name) {
@@ -79,7 +80,7 @@ impl TraceWriter {
             RealDrops::Nullable => Some((TRACE_KEY, json(&file, &meta)?)),
             _ => None,
         };
-        let writer = ColumnWriter::create(path, columns(&meta, ecn_marks, real_drops), first)?;
+        let writer = ColumnWriter::create(path, columns(&meta, beside, real_drops), first)?;
         Ok(TraceWriter {
             path: path.to_owned(),
             file,
@@ -88,7 +89,7 @@ impl TraceWriter {
             order,
             last_time_ns: 0,
             rows: 0,
-            ecn_marks,
+            beside,
             real_drops,
         })
     }
@@ -126,13 +127,14 @@ impl TraceWriter {
             self.begin_real_drops()?;
         }
         let features = self.order.iter().map(|&place| batch.features[place].clone()).collect();
+        let flows = arrivals.flows.clone().filter(|_| self.beside.flows);
         let mut columns = trace_arrays(LabelledBatch {
-            arrivals: batch.arrivals.clone(),
+            arrivals: Some(ArrivalColumns { flows, ..arrivals.clone() }),
             features,
             drop: batch.drop.clone(),
             outcome: batch.outcome.clone(),
             real_drop: None,
-            ecn_mark: batch.ecn_mark.clone().filter(|_| self.ecn_marks),
+            ecn_mark: batch.ecn_mark.clone().filter(|_| self.beside.ecn_mark),
         });
         let codes = batch.real_drop.as_deref().map(real_drop_codes);
         match (self.real_drops, codes) {
@@ -162,7 +164,7 @@ impl TraceWriter {
     /// Starts the file again, with the rows so far and the column of real drops.
     fn begin_real_drops(&mut self) -> Result<(), DataError> {
         self.real_drops = RealDrops::Each;
-        let columns = columns(&self.meta, self.ecn_marks, self.real_drops);
+        let columns = columns(&self.meta, self.beside, self.real_drops);
         let writer = ColumnWriter::create(&self.path, columns, None)?;
         let earlier = std::mem::replace(&mut self.writer, writer).into_file()?;
         let Some(earlier) = earlier else { return Ok(()) };
@@ -179,19 +181,16 @@ impl TraceWriter {
 
     fn check(&mut self, batch: &LabelledBatch, arrivals: &ArrivalColumns) -> Result<(), DataError> {
         let outcome = batch.outcome.as_deref().unwrap_or_default();
-        let mut lengths = vec![
-            arrivals.time_ns.len(),
-            arrivals.switch_id.len(),
-            arrivals.port.len(),
-            arrivals.queue.len(),
-            arrivals.size_bytes.len(),
-            outcome.len(),
-        ];
+        let mut lengths = arrivals.lengths();
+        lengths.push(outcome.len());
         lengths.extend(batch.features.iter().map(Vec::len));
         lengths.extend(batch.real_drop.as_ref().map(Vec::len));
         lengths.extend(batch.ecn_mark.as_ref().map(Vec::len));
-        if self.ecn_marks && batch.ecn_mark.is_none() {
+        if self.beside.ecn_mark && batch.ecn_mark.is_none() {
             return Err(self.refuse("rows without ECN marks cannot follow rows with them"));
+        }
+        if self.beside.flows && arrivals.flows.is_none() {
+            return Err(self.refuse("rows without flows cannot follow rows with them"));
         }
         if batch.features.len() != self.order.len() || lengths.iter().any(|&n| n != batch.len()) {
             return Err(self.refuse("a batch has missing or unequal columns"));
@@ -226,9 +225,9 @@ fn json(file: &str, meta: &TraceMeta) -> Result<String, DataError> {
 const MISTAKE: &str = "this is a mistake in the program that writes it";
 
 /// The columns of a trace (`docs/trace.md`).
-fn columns(meta: &TraceMeta, ecn_marks: bool, real_drops: RealDrops) -> Vec<Field> {
-    let mut columns = trace_fields(&meta.features, true, true);
-    columns.extend(ecn_marks.then(|| integer(ECN_MARK, DataType::Boolean)));
+fn columns(meta: &TraceMeta, beside: TraceColumns, real_drops: RealDrops) -> Vec<Field> {
+    let has = TraceColumns { arrivals: true, outcome: true, ..beside };
+    let mut columns = trace_fields(&meta.features, has);
     let nullable = real_drops == RealDrops::Nullable;
     let column = || Field::new(REAL_DROP, DataType::UInt8, nullable);
     columns.extend((real_drops != RealDrops::None).then(column));

@@ -3,8 +3,8 @@
 use crate::{Scratch, story, switches};
 use arrow_array::{ArrayRef, Int64Array, StringArray, UInt16Array, UInt32Array};
 use dropcast_data::{
-    EventBatch, EventColumns, EventFiles, EventKind, EventOptions, LabelledBatch, OnBadRow, Pause,
-    TraceMeta, TraceReader, TraceWriter,
+    EventBatch, EventColumns, EventFiles, EventKind, EventOptions, FlowColumns, LabelledBatch,
+    OnBadRow, Pause, TraceColumns, TraceMeta, TraceReader, TraceWriter,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,6 +116,77 @@ fn a_column_that_is_no_integer_is_refused() {
 }
 
 #[test]
+fn a_trace_keeps_flows() {
+    let scratch = Scratch::new();
+    let meta = TraceMeta::new("dropcast 0.1.0", switches(), Vec::new());
+    let hashes = vec![u64::MAX, 0, 7];
+    let rows = |flows: Option<FlowColumns>| LabelledBatch {
+        arrivals: Some(dropcast_data::ArrivalColumns {
+            time_ns: vec![2; 3],
+            switch_id: vec![0; 3],
+            port: vec![0; 3],
+            queue: vec![0; 3],
+            size_bytes: vec![10; 3],
+            flows,
+        }),
+        drop: vec![false; 3],
+        outcome: Some(vec![dropcast_data::Outcome::Departed; 3]),
+        ..LabelledBatch::default()
+    };
+    let flows = FlowColumns { hash: hashes.clone(), first_rtt: vec![true, false, true] };
+    let beside = TraceColumns { flows: true, ..TraceColumns::default() };
+    for name in ["trace.parquet", "trace.arrow"] {
+        let path = scratch.path(name);
+        let mut writer = TraceWriter::create_with(&path, &meta, beside).unwrap();
+        writer.write(&rows(Some(flows.clone()))).unwrap();
+        assert!(writer.write(&rows(None)).is_err(), "the columns of flows have no nulls");
+        // A column of real drops that begins later comes behind.
+        let dropped = Some(vec![Some(dropcast_data::DropReason::Policy); 3]);
+        let later = LabelledBatch { real_drop: dropped, ..rows(Some(flows.clone())) };
+        writer.write(&later).unwrap();
+        writer.finish().unwrap();
+        let mut reader = TraceReader::open(&path, &[]).unwrap();
+        assert!(reader.columns().flows && reader.meta().features.is_empty());
+        let mut all = reader.next().unwrap().unwrap();
+        reader.for_each(|batch| all.append(batch.unwrap()));
+        let read = all.arrivals.unwrap().flows.unwrap();
+        assert_eq!(read.hash, [hashes.clone(), hashes.clone()].concat(), "{name}");
+        assert_eq!(read.first_rtt, [true, false, true].repeat(2), "{name}");
+        // A trace without them has rows of no flows.
+        let path = scratch.path(&format!("without-{name}"));
+        let mut writer = TraceWriter::create(&path, &meta).unwrap();
+        writer.write(&rows(Some(flows.clone()))).unwrap();
+        writer.finish().unwrap();
+        let batch = TraceReader::open(&path, &[]).unwrap().next().unwrap().unwrap();
+        assert_eq!(batch.arrivals.unwrap().flows, None, "{name}");
+    }
+    // Of other tools: either column alone, of any integers.
+    let numbers = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
+    let columns = |more| {
+        [("time_ns", numbers(vec![1, 2])), ("port", numbers(vec![0, 0])), more]
+            .into_iter()
+            .chain([("size_bytes", numbers(vec![9, 9])), ("drop", numbers(vec![0, 1]))])
+            .collect::<Vec<_>>()
+    };
+    let flows_of = |file: &str, more| {
+        let path = scratch.parquet(file, &columns(more));
+        let batch = TraceReader::open(&path, &[]).unwrap().next().unwrap();
+        batch.map(|batch| batch.arrivals.unwrap().flows.unwrap())
+    };
+    let hashes = flows_of("hash.parquet", ("flow_hash", numbers(vec![5, 6]))).unwrap();
+    assert_eq!(hashes, FlowColumns { hash: vec![5, 6], first_rtt: vec![false; 2] });
+    let first = flows_of("first.parquet", ("first_rtt", numbers(vec![1, 0]))).unwrap();
+    assert_eq!(first, FlowColumns { hash: vec![0; 2], first_rtt: vec![true, false] });
+    for (name, more) in [
+        ("no-hash.parquet", ("flow_hash", numbers(vec![-1, 0]))),
+        ("no-flag.parquet", ("first_rtt", numbers(vec![2, 0]))),
+    ] {
+        let error = story(&flows_of(name, more.clone()).unwrap_err(), scratch.0.path());
+        assert!(error.contains(name) && error.contains(more.0), "{error}");
+    }
+}
+
+#[test]
 fn a_trace_keeps_marks_and_pauses() {
     let scratch = Scratch::new();
     let path = scratch.path("trace.parquet");
@@ -127,6 +198,7 @@ fn a_trace_keeps_marks_and_pauses() {
             port: vec![0; 2],
             queue: vec![0; 2],
             size_bytes: vec![10; 2],
+            flows: None,
         }),
         features: vec![vec![3, 4]],
         drop: vec![false; 2],
@@ -137,7 +209,8 @@ fn a_trace_keeps_marks_and_pauses() {
     let (one, all) = (Some(vec![false, true]), Some(vec![true; 2]));
     let dropped = Some(vec![None, Some(dropcast_data::DropReason::Policy)]);
     let pauses = vec![Pause { from_ns: 1, until_ns: 5, switch_id: 0, port: 3, queue: 1 }];
-    let mut writer = TraceWriter::create_with_marks(&path, &meta).unwrap();
+    let beside = TraceColumns { ecn_mark: true, ..TraceColumns::default() };
+    let mut writer = TraceWriter::create_with(&path, &meta, beside).unwrap();
     writer.write(&rows(one, None)).unwrap();
     assert!(writer.write(&rows(None, None)).is_err(), "the column of marks has no nulls");
     // The column of real drops begins here, after that of marks.
@@ -163,7 +236,7 @@ fn a_trace_keeps_marks_and_pauses() {
 
     let path = scratch.path("trace.arrow");
     let mut writer =
-        TraceWriter::create_with_marks(&path, &TraceMeta::new("", switches(), vec![])).unwrap();
+        TraceWriter::create_with(&path, &TraceMeta::new("", switches(), vec![]), beside).unwrap();
     assert!(writer.set_pauses(Vec::new()).is_ok());
     let error = writer.set_pauses(pauses).unwrap_err().to_string();
     assert!(error.contains("write Parquet"), "{error}");

@@ -85,6 +85,7 @@ fn small() -> LabelledBatch {
             port: vec![1, 2, 3],
             queue: vec![0, 1, 0],
             size_bytes: vec![40, 1500, 64],
+            flows: None,
         }),
         features: vec![vec![7, 8, 9], vec![1, 2, u32::MAX]],
         drop: vec![false, true, true],

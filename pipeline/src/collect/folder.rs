@@ -12,7 +12,8 @@ pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, Tra
 use super::passed_over::Usable;
 use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
-    Counts, Events, add_counts, count_departures, left_out, meta_of, note_unmatched, tell_notes,
+    Counts, Events, ToldBeside, add_counts, count_departures, left_out, meta_of, note_unmatched,
+    tell_notes,
 };
 use crate::PipelineError;
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
@@ -213,21 +214,7 @@ impl FolderJob<'_> {
         let mut events = EventFiles::open(&usable.files, &options)?;
         events.remarks().iter().for_each(|remark| progress.note(remark));
         let specs = events.specs().clone();
-        let (may_push_out, tells_marks) = (events.may_push_out(), events.tells_marks());
-        let tells_drops = events.tells_drops();
-        let begin = |switch_id, file| {
-            let mut begun = self.begin(&specs, switch_id, work, file)?;
-            if may_push_out {
-                begun.tracer = begun.tracer.with_push_outs();
-            }
-            if tells_drops {
-                begun.tracer = begun.tracer.with_real_drops();
-            }
-            if tells_marks {
-                begun.tracer = begun.tracer.with_ecn_marks();
-            }
-            Ok::<_, PipelineError>(begun)
-        };
+        let told = ToldBeside::of(&events, self.settings);
         let mut switches: BTreeMap<u16, OneSwitch> = BTreeMap::new();
         for batch in events.by_ref() {
             check(progress)?;
@@ -236,7 +223,8 @@ impl FolderJob<'_> {
             let mut batches = by_switch(batch);
             for &switch_id in batches.keys() {
                 if let Entry::Vacant(new) = switches.entry(switch_id) {
-                    new.insert(begin(switch_id, trace_file(group, switch_id, &work.folders)?)?);
+                    let file = trace_file(group, switch_id, &work.folders)?;
+                    new.insert(self.begin(&specs, switch_id, work, file, told)?);
                 }
             }
             let pieces: Vec<(&mut OneSwitch, EventBatch)> = switches
@@ -289,6 +277,7 @@ impl FolderJob<'_> {
         switch_id: u16,
         work: &Work<'_>,
         file: PathBuf,
+        told: ToldBeside,
     ) -> Result<OneSwitch, PipelineError> {
         let specs = match (specs, specs.get(switch_id)) {
             (SwitchSpecs::Each(_), Some(spec)) => {
@@ -301,11 +290,13 @@ impl FolderJob<'_> {
         if !is_object(&path) {
             create_folder(path.parent().unwrap_or(work.output))?;
         }
-        let writer = TraceWriter::create(&path, &meta_of(&specs, self.settings))?;
+        let meta = meta_of(&specs, self.settings);
+        let writer = TraceWriter::create_with(&path, &meta, told.columns())?;
         let (computed, own) = self.settings.features.split_own();
         let tracer = Tracer::new(specs, self.settings.collect(), computed)
             .with_own(own.len())
             .with_max_waiting_rows(work.most_waiting);
+        let tracer = told.expected_by(tracer);
         Ok(OneSwitch { file, tracer, writer, counts: Counts::default(), departures: 0 })
     }
 

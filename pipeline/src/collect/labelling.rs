@@ -11,7 +11,7 @@ use crate::traces::LabelledTrace;
 use dropcast_collect::{Tracer, label_by_optimum};
 use dropcast_data::{
     Departures, EventBatch, EventKind, Expert, Frame, InputProvenance, LabelledBatch, Pause,
-    SwitchSpecs, TraceMeta, TraceReader, TraceWriter, trace_frame,
+    SwitchSpecs, TraceColumns, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use dropcast_replay::OptimumReplay;
 use serde::Serialize;
@@ -53,11 +53,8 @@ pub fn collect(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Collected, PipelineError> {
-    let mut writer = if events.tells_marks() {
-        TraceWriter::create_with_marks(path, &meta_of(&specs, settings))?
-    } else {
-        TraceWriter::create(path, &meta_of(&specs, settings))?
-    };
+    let columns = ToldBeside::of(&events, settings).columns();
+    let mut writer = TraceWriter::create_with(path, &meta_of(&specs, settings), columns)?;
     let labelling = Labelling { specs, settings, max_waiting_rows, progress };
     let (collected, read) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
     writer.set_inputs(read.inputs);
@@ -82,7 +79,8 @@ pub fn collect_piece(
 ) -> Result<Collected, PipelineError> {
     let own = settings.features.split_own().1.len();
     let events = PieceEvents { events, piece, own };
-    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings), events.tells_marks())?;
+    let columns = ToldBeside::of(&events, settings).columns();
+    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings), columns)?;
     let labelling = Labelling { specs, settings, max_waiting_rows, progress };
     let (collected, read) = labelling.label(events, |rows| writer.write(rows))?;
     writer.finish(read.inputs, read.pauses)?;
@@ -99,7 +97,7 @@ pub fn join_pieces(pieces: &[PathBuf], path: &Path) -> Result<(), PipelineError>
     };
     let first = TraceReader::open(first, &[])?;
     let meta = first.meta().clone();
-    let mut writer = EvenTrace::create(path, &meta, first.columns().ecn_mark)?;
+    let mut writer = EvenTrace::create(path, &meta, first.columns())?;
     for piece in pieces {
         for rows in TraceReader::open(piece, &meta.features)? {
             writer.write(rows?)?;
@@ -147,6 +145,9 @@ pub fn collect_in_memory(
     let mut meta = meta_of(&specs, settings);
     settings.check()?;
     let mut tracer = Tracer::new(specs.clone(), settings.collect(), computed).with_own(own.len());
+    if settings.flows {
+        tracer = tracer.with_flows();
+    }
     let mut batches = Vec::new();
     for batch in events {
         batches.push(tracer.push(&batch)?);
@@ -178,6 +179,50 @@ pub(crate) fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMe
     meta
 }
 
+/// What events tell beside their packets, and rows with them.
+#[derive(Clone, Copy)]
+pub(crate) struct ToldBeside {
+    push_outs: bool,
+    drops: bool,
+    marks: bool,
+    flows: bool,
+}
+
+impl ToldBeside {
+    /// What these events tell, and what is kept of it.
+    pub(crate) fn of(events: &impl Events, settings: &TracerSettings) -> Self {
+        ToldBeside {
+            push_outs: events.may_push_out(),
+            drops: events.tells_drops(),
+            marks: events.tells_marks(),
+            flows: settings.flows,
+        }
+    }
+
+    /// The columns of a trace for it.
+    pub(crate) fn columns(self) -> TraceColumns {
+        let ToldBeside { marks: ecn_mark, flows, .. } = self;
+        TraceColumns { ecn_mark, flows, ..TraceColumns::default() }
+    }
+
+    /// A tracer that expects it.
+    pub(crate) fn expected_by(self, mut tracer: Tracer) -> Tracer {
+        if self.push_outs {
+            tracer = tracer.with_push_outs();
+        }
+        if self.drops {
+            tracer = tracer.with_real_drops();
+        }
+        if self.marks {
+            tracer = tracer.with_ecn_marks();
+        }
+        if self.flows {
+            tracer = tracer.with_flows();
+        }
+        tracer
+    }
+}
+
 /// How events are labelled.
 struct Labelling<'a> {
     specs: SwitchSpecs,
@@ -203,18 +248,10 @@ impl Labelling<'_> {
         progress.begin("collect");
         let (computed, own) = settings.features.split_own();
         settings.check()?;
-        let mut tracer = Tracer::new(specs.clone(), settings.collect(), computed)
+        let tracer = Tracer::new(specs.clone(), settings.collect(), computed)
             .with_own(own.len())
             .with_max_waiting_rows(max_waiting_rows);
-        if events.may_push_out() {
-            tracer = tracer.with_push_outs();
-        }
-        if events.tells_drops() {
-            tracer = tracer.with_real_drops();
-        }
-        if events.tells_marks() {
-            tracer = tracer.with_ecn_marks();
-        }
+        let mut tracer = ToldBeside::of(&events, settings).expected_by(tracer);
         events.remarks().iter().for_each(|remark| progress.note(remark));
         let mut collected = Collected::default();
         let mut departures = 0;

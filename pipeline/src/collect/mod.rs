@@ -18,6 +18,7 @@ pub use labelling::{
     Collected, collect, collect_frame, collect_in_memory, collect_piece, join_pieces, note_words,
 };
 pub(crate) use labelling::{
-    add_counts, count_departures, left_out, meta_of, no_arrivals, note_unmatched, tell_notes,
+    ToldBeside, add_counts, count_departures, left_out, meta_of, no_arrivals, note_unmatched,
+    tell_notes,
 };
 pub use switch_pieces::{SwitchPiece, cut_switches};

@@ -5,7 +5,7 @@ use crate::PipelineError;
 use crate::settings::TracerSettings;
 use dropcast_data::{
     DataError, Departures, Event, EventBatch, EventKind, Expert, InputProvenance, LabelledBatch,
-    Pause, SwitchSpec, SwitchSpecs, TraceMeta, TraceWriter,
+    Pause, SwitchSpec, SwitchSpecs, TraceColumns, TraceMeta, TraceWriter,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -178,13 +178,10 @@ impl EvenTrace {
     pub(crate) fn create(
         path: &Path,
         meta: &TraceMeta,
-        tells_marks: bool,
+        columns: TraceColumns,
     ) -> Result<Self, PipelineError> {
         let waiting = LabelledBatch::with_arrivals(meta.features.len());
-        let writer = match tells_marks {
-            true => TraceWriter::create_with_marks(path, meta)?,
-            false => TraceWriter::create(path, meta)?,
-        };
+        let writer = TraceWriter::create_with(path, meta, columns)?;
         Ok(EvenTrace { writer, waiting })
     }
 

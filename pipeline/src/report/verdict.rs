@@ -34,7 +34,7 @@ pub use places::{QueueDrops, SwitchDrops, TraceDrops};
 pub use real_drops::ReasonSection;
 pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
-pub use value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+pub use value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 
 use super::ReportError;
 use crate::PipelineError;

@@ -62,8 +62,10 @@ pub(crate) fn keep_rows<S: BatchSource<Error = DataError>>(
 /// What the columns of a batch take.
 fn bytes_of(batch: &LabelledBatch) -> usize {
     let LabelledBatch { arrivals, features, drop, outcome, real_drop, ecn_mark } = batch;
-    // Time, switch, port, queue and size of an arrival.
-    let arrival = if arrivals.is_some() { 8 + 2 + 2 + 1 + 4 } else { 0 };
+    let arrival = arrivals.as_ref().map_or(0, |arrivals| {
+        // Time, switch, port, queue and size; its flow and whether it is of the first round trip.
+        8 + 2 + 2 + 1 + 4 + if arrivals.flows.is_some() { 8 + 1 } else { 0 }
+    });
     let marks = [outcome.is_some(), real_drop.is_some(), ecn_mark.is_some()];
     let marks = marks.into_iter().filter(|is_there| *is_there).count();
     drop.len() * (1 + arrival + marks + 4 * features.len())

@@ -48,10 +48,7 @@ fn check(batch: &LabelledBatch, features: usize) -> Result<(), String> {
     let mut lengths: Vec<usize> = batch.features.iter().map(Vec::len).collect();
     lengths.extend(batch.outcome.as_ref().map(Vec::len));
     lengths.extend(batch.real_drop.as_ref().map(Vec::len));
-    if let Some(ArrivalColumns { time_ns, switch_id, port, queue, size_bytes }) = &batch.arrivals {
-        lengths.extend([time_ns.len(), switch_id.len(), port.len()]);
-        lengths.extend([queue.len(), size_bytes.len()]);
-    }
+    lengths.extend(batch.arrivals.iter().flat_map(ArrivalColumns::lengths));
     let rows = batch.len();
     match lengths.into_iter().find(|&length| length != rows) {
         Some(length) => Err(format!("has a column of {length} values for {rows} labels")),
@@ -99,6 +96,11 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<Hashes, PipelineE
     if batches.iter().any(|batch| batch.ecn_mark.is_some()) {
         let marks = batches.iter().filter_map(|batch| batch.ecn_mark.as_ref()).flatten();
         hashes.push(column(marks.map(|&is_marked| is_marked.into())));
+    }
+    if arrivals().any(|all| all.flows.is_some()) {
+        let flows = || arrivals().filter_map(|all| all.flows.as_ref());
+        hashes.push(column(flows().flat_map(|flows| flows.hash.iter().copied())));
+        hashes.push(column(flows().flat_map(|flows| &flows.first_rtt).map(|&is| is.into())));
     }
     let rows = sha256(hashes.concat().as_bytes());
     Ok(Hashes { run: run.unwrap_or_else(|| rows.clone()), rows })
@@ -170,6 +172,7 @@ mod tests {
                 port: vec![1],
                 queue: vec![0],
                 size_bytes: vec![64],
+                flows: None,
             }),
             features: features.iter().map(|&(_, value)| vec![value]).collect(),
             drop: vec![drop],

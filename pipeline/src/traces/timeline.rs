@@ -68,6 +68,7 @@ mod tests {
             port: vec![0; rows],
             queue: vec![0; rows],
             size_bytes: vec![1; rows],
+            flows: None,
         };
         let drop = drop.to_vec();
         let batch = LabelledBatch { arrivals: Some(arrivals), drop, ..LabelledBatch::default() };

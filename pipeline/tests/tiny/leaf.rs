@@ -58,6 +58,7 @@ fn batch(rows: u64) -> LabelledBatch {
             port: (0..rows).map(|row| (random(row, 3) % 2) as u16).collect(),
             queue: vec![0; rows as usize],
             size_bytes: vec![1; rows as usize],
+            flows: None,
         }),
         outcome: Some(drop.iter().map(outcome).collect()),
         real_drop: Some(occupancy.iter().map(|&full| (full > 520).then_some(ADMISSION)).collect()),

@@ -16,6 +16,8 @@ fn arrival(time_ns: u64, port: u16, size_bytes: u32) -> Arrival {
         port,
         queue: 0,
         size_bytes,
+        flow_hash: 0,
+        first_rtt: false,
         dropped: false,
         predicted: false,
         counted: true,

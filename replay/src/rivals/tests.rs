@@ -20,8 +20,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
         let mut time_ns = 0;
         let with_time = |(gap, switch_id, port, size_bytes, counted)| {
             time_ns += gap;
-            let (queue, dropped, predicted) = (0, false, false);
-            Arrival { time_ns, switch_id, port, queue, size_bytes, dropped, predicted, counted }
+            Arrival { time_ns, switch_id, port, size_bytes, counted, ..Arrival::default() }
         };
         rows.into_iter().map(with_time).collect()
     })
@@ -58,6 +57,58 @@ fn known(arrivals: &[Arrival], pauses: &[Pause], policy: ReplayPolicy) -> Sent {
     sum
 }
 
+/// Policies that look at flows or first round trips, with tables and counts that a few packets fill.
+const FLOW_POLICIES: [&str; 3] = [
+    "fab:alpha=0.5,first_alpha=4,first_bytes=5,window_ns=9",
+    "reverie",
+    "expression:accept=first_rtt or queue < free",
+];
+
+/// What a policy that pushes nothing out accepts of the arrivals that count.
+fn one_by_one(arrivals: &[Arrival], policy: &PolicySpec) -> Sent {
+    let mut sum = Sent::default();
+    for switch_id in 0..2 {
+        let specs = spec();
+        let spec = specs.get(switch_id).expect("known");
+        let site = PolicySite::new(spec, SEED).served_by(LineRate::new(spec));
+        let built = policy.build(site).expect("a policy without a model");
+        let fit = ReplayOptions::default().fit;
+        let mut switch = Switch::new(spec, fit, built, LineRate::new(spec));
+        for (id, arrival) in (0..).zip(arrivals.iter().filter(|one| one.switch_id == switch_id)) {
+            let &Arrival { port, size_bytes, flow_hash, first_rtt, .. } = arrival;
+            let packet =
+                Packet { id, queue: port.into(), size_bytes, flow_hash, flags: first_rtt.into() };
+            if switch.arrive(&packet, arrival.time_ns) && arrival.counted {
+                sum.add(Sent { packets: 1, bytes: size_bytes.into() });
+            }
+        }
+    }
+    sum
+}
+
+#[test]
+fn without_their_flows_packets_are_treated_otherwise() {
+    // Of two flows, the second begins while the first, which is long, fills the buffer.
+    let arrival = |at: u64, flow_hash| Arrival {
+        time_ns: at,
+        size_bytes: 1,
+        counted: true,
+        flow_hash,
+        first_rtt: flow_hash == 2,
+        ..Arrival::default()
+    };
+    let arrivals: Vec<Arrival> =
+        (0..40).map(|at| arrival(at / 4, if at < 30 { 1 } else { 2 })).collect();
+    let unknown: Vec<Arrival> =
+        arrivals.iter().map(|of| Arrival { flow_hash: 0, first_rtt: false, ..*of }).collect();
+    let policies = policies(&FLOW_POLICIES);
+    let known = rivals(&arrivals, &[], &policies, 1).policies;
+    let unknown = rivals(&unknown, &[], &policies, 1).policies;
+    for (policy, (known, unknown)) in FLOW_POLICIES.iter().zip(known.iter().zip(&unknown)) {
+        assert!(known.counted.packets > unknown.counted.packets, "{policy}");
+    }
+}
+
 #[test]
 fn an_own_policy_is_as_one_of_the_registry() {
     let gaps = [0, 1, 0, 0, 3, 0, 0, 0];
@@ -65,11 +116,9 @@ fn an_own_policy_is_as_one_of_the_registry() {
         time_ns: at / 2 + gaps[at as usize % 8],
         switch_id: (at % 3 / 2) as u16,
         port: (at / 5 % 3) as u16,
-        queue: 0,
         size_bytes: 1 + (at % 4) as u32,
-        dropped: false,
-        predicted: false,
         counted: at % 7 > 0,
+        ..Arrival::default()
     });
     let mut arrivals: Vec<Arrival> = arrivals.collect();
     arrivals.sort_by_key(|arrival| arrival.time_ns);
@@ -116,6 +165,25 @@ proptest! {
         prop_assert_eq!(rivals(&arrivals, &pauses, &policies(&names), 3), sent);
     }
 
+    /// Beside a switch for each, which is told of every packet what it is.
+    #[test]
+    fn policies_see_the_flows_of_packets(
+        arrivals in arrivals(),
+        flows in prop::collection::vec((0_u64..4, any::<bool>()), 80),
+    ) {
+        let of_flows = |(arrival, &(flow_hash, first_rtt)): (&Arrival, &(u64, bool))| Arrival {
+            flow_hash,
+            first_rtt,
+            ..*arrival
+        };
+        let arrivals: Vec<Arrival> = arrivals.iter().zip(&flows).map(of_flows).collect();
+        let policies = policies(&FLOW_POLICIES);
+        let sent = rivals(&arrivals, &[], &policies, 1);
+        for (policy, sent) in policies.iter().zip(&sent.policies) {
+            prop_assert_eq!(sent.counted, one_by_one(&arrivals, policy), "{}", policy);
+        }
+    }
+
     #[test]
     fn nobody_transmits_more_than_the_optimum(arrivals in arrivals()) {
         let names = ["lqd", "dt:alpha=8", "complete-sharing", "oracle", "oracle:base=complete-sharing"];
@@ -132,13 +200,9 @@ proptest! {
 fn what_is_held_at_the_end_of_time_is_sent() {
     let one = |at: u64| Arrival {
         time_ns: u64::MAX - 3 + at,
-        switch_id: 0,
-        port: 0,
-        queue: 0,
         size_bytes: 2,
-        dropped: false,
-        predicted: false,
         counted: at > 0,
+        ..Arrival::default()
     };
     let sent = rivals(&[one(0), one(1), one(2)], &[], &policies(&["lqd"]), 1);
     assert_eq!(sent.policies[0].counted, Sent { packets: 2, bytes: 4 });
@@ -149,16 +213,8 @@ fn what_is_held_at_the_end_of_time_is_sent() {
 
 #[test]
 fn what_cannot_be_replayed_is_refused() {
-    let arrival = |time_ns, size_bytes| Arrival {
-        time_ns,
-        switch_id: 0,
-        port: 0,
-        queue: 0,
-        size_bytes,
-        dropped: false,
-        predicted: false,
-        counted: true,
-    };
+    let arrival =
+        |time_ns, size_bytes| Arrival { time_ns, size_bytes, counted: true, ..Arrival::default() };
     let says = |policy: &str, arrivals: &[Arrival], expected: &str| {
         let policies = policies(&[policy]);
         let options = ReplayOptions::default();

@@ -34,7 +34,7 @@ pub struct ExpressionParameters {
 
 impl ExpressionParameters {
     /// Whether it names `first_rtt`.
-    pub(crate) fn looks_at_flows(&self) -> bool {
+    pub(crate) fn looks_at_first_rtt(&self) -> bool {
         let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
         self.accept.split(|sign| !is_part(sign)).any(|word| word == "first_rtt")
     }

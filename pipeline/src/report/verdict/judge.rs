@@ -11,7 +11,7 @@ use super::places::Places;
 use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
-use super::value::{CAUTIONS, Conclusion, VERDICT_SCHEMA_VERSION, Verdict};
+use super::value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::report::{
     ReplayTotals, ReportError, common_dt_alpha, common_own_policy, common_slack_bytes, ratio,
 };
@@ -35,6 +35,7 @@ pub struct Judge {
     thresholds: LevelThresholds,
     rivals: Rivals,
     counts: Tally,
+    flows: FlowsTold,
     reasons: Reasons,
     pauses: PauseSection,
     timelines: Vec<Timeline>,
@@ -80,6 +81,7 @@ impl Judge {
             thresholds: LevelThresholds::default(),
             rivals: Rivals::new(threads, asked),
             counts: Tally::default(),
+            flows: FlowsTold::default(),
             reasons: Reasons::default(),
             pauses: PauseSection::default(),
             timelines: Vec::new(),
@@ -194,6 +196,7 @@ impl Judge {
             self.episodes.add((place, switch_id), spec, time_ns, &packet, permille);
             self.places.add((place, switch_id, port, queue), &packet, permille);
             self.counts.add(&packet);
+            self.flows.add(arrival);
             if let Some(Some(reason)) = packet.by_real {
                 self.reasons.add(reason, arrival.dropped, arrival.size_bytes);
             }
@@ -251,6 +254,7 @@ impl Judge {
             cautions: self.cautions,
             lqd_agreement: totals.lqd_agreement,
             arrived: totals.arrived,
+            flows: self.flows,
             dropped: counts.lqd,
             occupancy,
             congestion,

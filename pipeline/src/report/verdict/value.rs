@@ -11,13 +11,13 @@ use super::real_drops::ReasonSection;
 use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
 use crate::report::{AgreementSection, PolicySection, ReplayTotals};
-use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_replay::{Arrival, ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 9;
+pub const VERDICT_SCHEMA_VERSION: u32 = 10;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 9] = [
@@ -31,6 +31,22 @@ pub const CAUTIONS: [&str; 9] = [
     "no-real-drops",
     "no-ecn-marks",
 ];
+
+/// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowsTold {
+    /// Those whose flow is known.
+    pub known: u64,
+    /// Those of their flow's first round-trip time.
+    pub first_rtt: u64,
+}
+
+impl FlowsTold {
+    pub(super) fn add(&mut self, arrival: &Arrival) {
+        self.known += u64::from(arrival.flow_hash != 0);
+        self.first_rtt += u64::from(arrival.first_rtt);
+    }
+}
 
 /// What an oracle could be worth on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +62,8 @@ pub struct Verdict {
     pub lqd_agreement: AgreementSection,
     /// All arrivals.
     pub arrived: Sent,
+    /// Of how many of them the traces tell the flow, and how many are told to be of their flow's first round trip.
+    pub flows: FlowsTold,
     /// What LQD drops of them, by the labels.
     pub dropped: Sent,
     /// How full LQD's buffers are, as shares of each; null without arrivals.
