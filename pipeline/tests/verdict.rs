@@ -245,6 +245,16 @@ fn every_policy_of_the_page_is_replayed_or_says_why_not() {
     for name in ["abm", "edt", "smartbuf"] {
         assert!(!same(name), "{name}");
     }
+    // The gain is that of what is dropped.
+    let rivals = &verdict.rivals;
+    let alpha = rivals.best_alpha().expect("replayed");
+    let more = |over: Sent, sent: Sent| Some(sent.bytes as i64 - over.bytes as i64);
+    let over_own = more(verdict.counts.best_alpha.expect("replayed"), verdict.counts.own);
+    assert_eq!(rivals.gains.alpha_over_own.map(|gain| gain.bytes), over_own);
+    let rule = rivals.best_rule().expect("replayed");
+    let over_alpha = more(alpha.sent, rule.sent);
+    assert_eq!(rivals.gains.rule_over_alpha.map(|gain| gain.bytes), over_alpha);
+    assert!(rivals.gains.stretches > 8 && rivals.gains.filter_over_alpha.is_none());
     let without = judge(&traces, &AskedPolicies::default(), &resources, &Silent).expect("replayed");
     assert_eq!(without.conclusion, verdict.conclusion, "what is asked for decides nothing");
     assert_eq!(without.rivals.best_alpha, verdict.rivals.best_alpha);

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod closing;
 mod drift_words;
 mod drop_words;
 mod exporter;

@@ -1,6 +1,7 @@
 //! A verdict in the order of its reader's questions: does anything drop, when and where; which alpha; what a rule, a
 //! model and an oracle would add.
 
+use crate::closing::closing_sentences;
 use crate::drop_words::{cautions, drop_sentences, lead};
 use crate::gain_sentences;
 use crate::oracle_words::oracle_sentences;
@@ -22,6 +23,8 @@ pub(crate) struct Story {
     pub(crate) drops: Vec<String>,
     /// What would help: an alpha, the untrained rule, a model, a perfect oracle; the sentences of each.
     pub(crate) answers: Vec<Vec<String>>,
+    /// What to deploy.
+    pub(crate) closing: Vec<String>,
 }
 
 const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are dropped matters to flows, too: \
@@ -46,6 +49,7 @@ pub(crate) fn story(verdict: &Verdict, report: Option<&Report>) -> Story {
         cautions: cautions(verdict),
         drops,
         answers: answers.into_iter().filter(|answer| !answer.is_empty()).collect(),
+        closing: closing_sentences(verdict),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::drift_words::drift_sentence;
 use crate::numbers::{count, optional};
 use crate::rival_words;
-use crate::verdict_words::{alpha, slack_sentence, story_lines};
+use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
 use crate::{Exporter, PageError, gain_sentences};
 use dropcast_pipeline::report::verdict::Verdict;
 use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
@@ -24,6 +24,7 @@ impl Exporter for Text {
                 lines.push(format!("eta and throughput: not replayed, because {reason}"));
             }
         }
+        lines.extend(report.verdict.iter().flat_map(closing_lines));
         Ok(lines.join("\n") + "\n")
     }
 }

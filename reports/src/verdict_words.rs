@@ -1,5 +1,6 @@
 //! A verdict as text: sentences, then tables.
 
+use crate::closing::closing_sentences;
 use crate::drop_words::lead;
 use crate::numbers::{count, percent};
 use crate::overview::overview_lines;
@@ -19,7 +20,7 @@ pub fn verdict_sentence(verdict: &Verdict) -> String {
 
 /// The sentences of a verdict, a line each; with those of a model's report.
 pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<String> {
-    let Story { lead, cautions, drops, answers } = story(verdict, report);
+    let Story { lead, cautions, drops, answers, .. } = story(verdict, report);
     let mut lines = vec![lead, String::new()];
     lines.extend(cautions);
     lines.extend(drops);
@@ -30,6 +31,12 @@ pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<Str
         lines.extend(answer);
     }
     lines
+}
+
+/// What to deploy, a line each, behind an empty one.
+pub(crate) fn closing_lines(verdict: &Verdict) -> Vec<String> {
+    let lines = closing_sentences(verdict);
+    if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 
 /// The whole verdict for a terminal.
@@ -71,6 +78,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
         )
     }));
     lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
+    lines.extend(closing_lines(verdict));
     lines.join("\n") + "\n"
 }
 
@@ -150,9 +158,9 @@ mod tests {
     use crate::oracle_words::oracle_sentences;
     use dropcast_data::DropReason;
     use dropcast_pipeline::report::verdict::{
-        Conclusion, CongestionSection, DropCounts, FlowsTold, LevelThreshold, OccupancySection,
-        OptimumSection, PauseSection, ReasonSection, RivalKind, RivalSection, RivalsSection,
-        VERDICT_SCHEMA_VERSION,
+        Conclusion, CongestionSection, DropCounts, FlowsTold, GainRange, LevelThreshold,
+        OccupancySection, OptimumSection, PauseSection, ReasonSection, RivalGains, RivalKind,
+        RivalSection, RivalsSection, VERDICT_SCHEMA_VERSION,
     };
     use dropcast_pipeline::report::{AgreementSection, PolicySection};
     use std::collections::BTreeMap;
@@ -178,6 +186,7 @@ mod tests {
             best_rule: Some(2),
             best_filter: None,
             class_alphas: None,
+            gains: RivalGains::default(),
             optimum: Some(OptimumSection {
                 most_bytes: 101_000,
                 most_bytes_to_lqd: Some(1.01),
@@ -220,6 +229,7 @@ mod tests {
                 bytes_to_lqd: None,
             }),
             conclusion,
+            deploy: None,
             rivals: rivals(),
             cautions: BTreeMap::new(),
             lqd_agreement: AgreementSection::default(),
@@ -378,6 +388,69 @@ mod tests {
         }
         assert!(
             text.lines().any(|line| line.starts_with("FollowLQD") && line.contains("0.9800")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_last_lines_say_what_to_deploy() {
+        let range = |bytes, ends: Option<(i64, i64)>| GainRange {
+            bytes,
+            low_bytes: ends.map(|ends| ends.0),
+            high_bytes: ends.map(|ends| ends.1),
+        };
+        let closing = |own: &str, over_own, rule, deploy: Option<&str>| {
+            let mut verdict = verdict(Conclusion::NothingDropped, 0);
+            verdict.own_policy = Some(own.to_owned());
+            verdict.deploy = deploy.map(str::to_owned);
+            let rule_over_alpha = Some(rule);
+            let alpha_over_own = Some(over_own);
+            let gains =
+                RivalGains { stretches: 40, alpha_over_own, rule_over_alpha, ..Default::default() };
+            verdict.rivals.gains = gains;
+            closing_lines(&verdict).join("\n")
+        };
+        let (sure, noise) = (range(2_000, Some((500, 3_500))), range(2_000, Some((-100, 4_100))));
+        let loss = range(-9_000, Some((-12_000, -6_000)));
+        let unknown = range(2_000, None);
+        let shared = "complete-sharing";
+        assert_eq!(
+            closing(shared, sure, loss, Some("dt:alpha=16")),
+            "\nDeploy: alpha 16, which transmits 2,000 bytes more than Complete Sharing (500 to 3,500 in a 99% interval over 40 \
+             stretches of the trace).\nLeave out the untrained rule: 9,000 bytes fewer (-12,000 to -6,000 in a 99% interval over 40 \
+             stretches of the trace)."
+        );
+        let rule = "oracle:base=dt:alpha=16";
+        let text = closing(shared, sure, sure, Some(rule));
+        assert!(
+            text.contains(&format!("\nAdd the untrained rule ({rule}): 2,000 bytes more (500 to ")),
+            "{text}"
+        );
+        let text = closing(shared, sure, noise, Some("dt:alpha=16"));
+        assert!(
+            text.contains("\nLeave out the untrained rule: 2,000 bytes more (-100 to 4,100 in"),
+            "{text}"
+        );
+        assert!(text.ends_with("which may be noise."), "{text}");
+        for over_own in [noise, unknown] {
+            let text = closing(shared, over_own, sure, None);
+            assert!(
+                text.contains("Deploy: what the switch has, Complete Sharing. With alpha 16 it"),
+                "{text}"
+            );
+            assert!(text.ends_with("which may be noise.") && !text.contains("untrained"), "{text}");
+        }
+        assert!(
+            closing(shared, unknown, sure, None)
+                .contains("(40 stretches of the trace, too few for an interval)")
+        );
+        let text = closing(shared, loss, loss, None);
+        assert!(text.ends_with("the best alpha of other rows, alpha 16, is no better."), "{text}");
+        let text = closing("dt:alpha=16", range(0, Some((0, 0))), sure, Some(rule));
+        assert!(
+            text.contains(
+                "what the switch has, Dynamic Thresholds, alpha 16; no other alpha is better.\nAdd "
+            ),
             "{text}"
         );
     }

@@ -271,11 +271,11 @@ fn any_policy_is_replayed_beside_the_others() {
         let text = room.good(&format!("{alone} --policy {policy}"));
         assert!(text.contains(&format!("first round trip, which {policy} looks at")), "{text}");
     }
-    // A run whose policies look at flows keeps them.
-    let text = room.good("run --config runs/small/config.toml --replace --policy fab");
-    assert!(text.contains("\nfab ") && !text.contains("is known here"), "{text}");
+    // A run keeps flows if its settings say so.
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
-    assert!(config.contains("flows = true"), "{config}");
+    room.write("flows.toml", config.replace("flows = false", "flows = true"));
+    let text = room.good("run --config flows.toml --name flows --policy fab");
+    assert!(text.contains("\nfab ") && !text.contains("is known here"), "{text}");
     let text = room.good(&format!("run --config runs/small/config.toml --replace {asked}"));
     assert!(text.contains("\nedt "), "{text}");
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();

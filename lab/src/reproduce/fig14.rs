@@ -9,8 +9,8 @@ use dropcast_data::random::mix;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
-    BuildError, Fit, Lqd, Observer, OfflineOptimum, Packet, Policy, PolicyModel, PolicySite,
-    PolicySpec, Recorded, Removal, Slotted, Switch, Victim,
+    Alphas, BuildError, Fit, Lqd, Observer, OfflineOptimum, Packet, Policy, PolicyModel,
+    PolicySite, PolicySpec, Recorded, Removal, Slotted, Switch, Victim,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -122,6 +122,8 @@ impl Default for Fig14Options {
             PolicySpec::FollowLqd(Default::default()),
             PolicySpec::PaybackCredence(Default::default()),
             PolicySpec::FollowMax(Default::default()),
+            // What production switches ship.
+            PolicySpec::dt(Alphas::try_from(8.0).expect("8 is positive")),
         ];
         Fig14Options {
             flip_probabilities: FLIP_PROBABILITIES.to_vec(),
@@ -151,10 +153,15 @@ pub enum Fig14Algorithm {
 
 impl fmt::Display for Fig14Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Fig14Algorithm::Policy(policy) => policy.title(),
-            Fig14Algorithm::Optimum => "OPT",
-        })
+        match self {
+            Fig14Algorithm::Policy(PolicySpec::DynamicThresholds(own))
+                if *own != Default::default() =>
+            {
+                write!(f, "DT with alpha {}", own.alpha)
+            }
+            Fig14Algorithm::Policy(policy) => f.write_str(policy.title()),
+            Fig14Algorithm::Optimum => f.write_str("OPT"),
+        }
     }
 }
 

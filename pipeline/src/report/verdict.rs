@@ -17,6 +17,7 @@ mod pauses;
 mod places;
 mod real_drops;
 mod rivals;
+mod stretches;
 mod timeline;
 mod value;
 
@@ -32,7 +33,8 @@ pub(crate) use level_thresholds::{COMPARED, above};
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops, TraceDrops};
 pub use real_drops::ReasonSection;
-pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
+pub use rivals::{OptimumSection, RivalGains, RivalKind, RivalSection, RivalsSection};
+pub use stretches::GainRange;
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 

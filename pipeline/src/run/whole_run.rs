@@ -62,9 +62,6 @@ impl Run {
         let mut settings = settings;
         settings.train.seed = settings.seed;
         settings.workload.seed = settings.seed;
-        let mut asked = settings.policies.iter().map(|policy| &policy.spec);
-        settings.collect.flows |=
-            asked.any(|spec| spec.looks_at_flows() || spec.looks_at_first_rtt());
         let folder = runs.join(&settings.name);
         if let Some(events) = &settings.events {
             let mut inputs = matching(events.paths())?;

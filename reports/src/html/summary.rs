@@ -61,14 +61,14 @@ pub(super) fn write(page: &mut Body, report: &Report) {
 
 /// What drops and what would help, with the numbers of a model's report.
 pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
-    let Story { lead, cautions, drops, answers } = crate::story::story(verdict, report);
+    let Story { lead, cautions, drops, answers, closing } = crate::story::story(verdict, report);
     page.section("verdict", "What is dropped here, and what would help?");
     page.lead(&lead);
     cautions.iter().for_each(|caution| page.warning(caution));
     if let Some(report) = report {
         page.cards(&cards(report));
     }
-    let paragraphs = [drops, worst_sentences(verdict)].into_iter().chain(answers);
+    let paragraphs = [closing, drops, worst_sentences(verdict)].into_iter().chain(answers);
     for sentences in paragraphs.filter(|sentences| !sentences.is_empty()) {
         page.paragraph(&sentences.join(" "));
     }

@@ -172,6 +172,7 @@ impl Judge {
                 source,
             })?;
             self.rivals.mark_drops(rivals, &mut by_alphas);
+            self.rivals.count_drops(rivals, &arrivals, &by_own);
         }
         for (at, (arrival, met)) in arrivals.iter().zip(&all_met).enumerate() {
             let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
@@ -247,6 +248,7 @@ impl Judge {
         let best_alpha = rivals.best_alpha;
         let (queues, queues_left_out) = self.places.queues(best_alpha);
         let counts = self.counts.counts(best_alpha);
+        let own_policy = common_own_policy(self.replayed.values());
         let by_trace = self.places.traces(self.names.len(), best_alpha);
         Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
@@ -260,7 +262,8 @@ impl Judge {
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
             alpha_is_assumed: self.replayed.values().any(|replayed| replayed.alpha_is_assumed),
-            own_policy: common_own_policy(self.replayed.values()),
+            deploy: rivals.deploy(own_policy.as_deref()),
+            own_policy,
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),
             perfect_oracle,

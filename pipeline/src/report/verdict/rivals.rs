@@ -2,6 +2,7 @@
 
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
+use super::stretches::{GainRange, Stretches};
 use crate::named_policy::NamedPolicy;
 use crate::oracle_file::{OraclesByName, oracle_at, refuse_own};
 use crate::report::{ReportError, ratio};
@@ -85,8 +86,25 @@ pub struct RivalsSection {
     /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha on
     /// the rows that choose.
     pub class_alphas: Option<usize>,
+    /// What the best ones transmit more, and how sure that is.
+    #[serde(default)]
+    pub gains: RivalGains,
     /// What an algorithm that knows all arrivals could transmit; null if there are too many of them.
     pub optimum: Option<OptimumSection>,
+}
+
+/// Gains of the best policies; null where one of the two was not replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RivalGains {
+    /// Stretches of equally many arrivals that the intervals are over: 33 to 64 of a trace, fewer of 4,096 each of a short
+    /// one.
+    pub stretches: u64,
+    /// Of the best alpha over what the switch does by itself.
+    pub alpha_over_own: Option<GainRange>,
+    /// Of the untrained rule over the best alpha.
+    pub rule_over_alpha: Option<GainRange>,
+    /// Of the model as a filter over the best alpha.
+    pub filter_over_alpha: Option<GainRange>,
 }
 
 /// What an algorithm that knows all arrivals could transmit.
@@ -122,6 +140,25 @@ impl RivalsSection {
         self.policies.get(self.class_alphas?)
     }
 
+    /// The policy to set on a switch that has `own` by itself: the best alpha if it is better beyond noise, with the
+    /// untrained rule or the model over it if that is better than the alpha beyond noise. None to keep what it has.
+    pub(super) fn deploy(&self, own: Option<&str>) -> Option<String> {
+        let alpha = self.best_alpha()?;
+        let is_own = own == Some(&alpha.policy);
+        if !is_own && !self.gains.alpha_over_own?.is_sure() {
+            return None;
+        }
+        let RivalGains { rule_over_alpha, filter_over_alpha, .. } = self.gains;
+        let over = [(self.best_filter(), filter_over_alpha), (self.best_rule(), rule_over_alpha)];
+        let sure = over.into_iter().filter_map(|(rival, gain)| Some((rival?, gain?)));
+        // Of equals the last, which needs no training.
+        let best = sure.filter(|(_, gain)| gain.is_sure()).max_by_key(|(_, gain)| gain.bytes);
+        match best {
+            Some((rival, _)) => Some(rival.policy.clone()),
+            None => (!is_own).then(|| alpha.policy.clone()),
+        }
+    }
+
     /// Those that were asked for.
     pub fn asked(&self) -> impl Iterator<Item = &RivalSection> {
         self.policies.iter().filter(|rival| rival.kind == RivalKind::Asked)
@@ -141,6 +178,8 @@ pub(super) struct Rivals {
     oracles: OraclesByName,
     threads: NonZeroUsize,
     class_alphas: ClassAlphas,
+    /// Of those that are tried, then of what the switch does by itself.
+    stretches: Stretches,
     sum: Option<RivalsSent>,
     /// Whether a switch of the traces is so large that only what is asked for is replayed.
     is_large: bool,
@@ -195,8 +234,10 @@ impl Rivals {
     pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS);
         let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS);
+        let tried: Vec<Tried> = alphas.chain(rules).collect();
         Rivals {
-            tried: alphas.chain(rules).collect(),
+            stretches: Stretches::new(tried.len() + 1),
+            tried,
             asked: asked.policies.iter().map(Tried::asked).collect(),
             own: asked.own.clone(),
             oracles: asked.oracles.clone(),
@@ -212,6 +253,7 @@ impl Rivals {
         if refuse_own(&model.features).is_ok() {
             self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS));
             self.oracles.insert(MODEL.to_owned(), Arc::new(model.clone()));
+            self.stretches = Stretches::new(self.tried.len() + 1);
         }
         self
     }
@@ -276,6 +318,19 @@ impl Rivals {
         Ok(())
     }
 
+    /// Counts what is dropped of the last arrivals, of which the switch by itself drops `by_own`.
+    pub(super) fn count_drops(
+        &mut self,
+        trace: &TraceRivals,
+        arrivals: &[Arrival],
+        by_own: &[bool],
+    ) {
+        if !self.is_large {
+            let tried = (0..self.tried.len()).map(|place| trace.replay.rejected(place));
+            self.stretches.add(arrivals, tried.chain([by_own]));
+        }
+    }
+
     /// Sets the bit of each alpha, by its number in [`RivalsSection::policies`], in those of the last arrivals that it
     /// drops.
     pub(super) fn mark_drops(&self, trace: &TraceRivals, marks: &mut [u16]) {
@@ -288,6 +343,7 @@ impl Rivals {
     }
 
     pub(super) fn end(&mut self, TraceRivals { replay }: TraceRivals) {
+        self.stretches.end();
         let sent = replay.finish();
         match &mut self.sum {
             Some(sum) => sum.add(&sent),
@@ -322,6 +378,15 @@ impl Rivals {
         let mut sections: Vec<RivalSection> =
             all.zip(policies).map(|(named, sent)| section(named, sent)).collect();
         let best_alpha = best(RivalKind::Alpha);
+        let (best_rule, best_filter) =
+            (best(RivalKind::UntrainedRule), best(RivalKind::ModelFilter));
+        let over_alpha = |place: Option<usize>| Some(self.stretches.gain(place?, best_alpha?));
+        let gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
+            stretches: self.stretches.count(),
+            alpha_over_own: Some(self.stretches.gain(best, self.tried.len())),
+            rule_over_alpha: over_alpha(best_rule),
+            filter_over_alpha: over_alpha(best_filter),
+        });
         let by_class = best_alpha.and_then(|best| self.by_class(policies[best], bytes, best));
         let class_alphas = by_class.map(|(tried, sent)| {
             let place = self.tried.len();
@@ -332,9 +397,10 @@ impl Rivals {
             policies: sections,
             chosen_on_other_rows,
             best_alpha,
-            best_rule: best(RivalKind::UntrainedRule),
-            best_filter: best(RivalKind::ModelFilter),
+            best_rule,
+            best_filter,
             class_alphas,
+            gains,
             optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
                 most_bytes,
                 most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),

@@ -95,6 +95,9 @@ pub struct Verdict {
     pub level_threshold: Option<LevelThreshold>,
     /// What follows.
     pub conclusion: Conclusion,
+    /// The policy to set ([`RivalsSection::gains`]), as the registry names it; null to keep what the switch does by
+    /// itself.
+    pub deploy: Option<String>,
     /// All arrivals, by what LQD, the switch's own policy, the best alpha, the real switch and the model did with them.
     pub counts: DropCounts,
     /// What the real switch dropped, by reason; empty if the traces tell of no real drops.
