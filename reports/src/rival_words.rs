@@ -135,7 +135,7 @@ fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
         _ => String::new(),
     };
     format!(
-        "Set alpha to {number}: Dynamic Thresholds then transmits {} Complete Sharing{gain}. It needs no oracle.",
+        "The best alpha is {number}: Dynamic Thresholds then transmits {} Complete Sharing{gain}. It needs no oracle.",
         compared(alpha.sent.bytes, shared)
     )
 }

@@ -372,7 +372,7 @@ mod tests {
             "The real switch drops 30 packets (30,000 bytes). LQD transmits 25 packets (25,000 bytes) of them, and drops \
              5 packets (5,000 bytes) that the real switch transmits.",
             "drops: 30 by admission.",
-            "Set alpha to 16: Dynamic Thresholds then transmits 2,000 bytes more than Complete Sharing, 50% of what LQD \
+            "The best alpha is 16: Dynamic Thresholds then transmits 2,000 bytes more than Complete Sharing, 50% of what LQD \
              gains. It needs no oracle.",
             "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that alpha; it needs no training \
              and no table.",

@@ -12,7 +12,7 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
     let places: Vec<usize> = [
         "\nQueues with the most drops:\n  port ",
         "\nEpisodes with the most drops:\n  from ",
-        "\nSet alpha to ",
+        "\nThe best alpha is ",
         "\nThe untrained rule ",
         "\nA perfect oracle saves ",
         "\nNo policy, even if it knows all arrivals, ",
