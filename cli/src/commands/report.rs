@@ -22,18 +22,22 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
     }
     let (text, judged) = match &args.model {
         Some(model) => {
-            let report = measure_file(
+            let mut report = measure_file(
                 &ModelFile::read(model)?,
                 &args.data,
                 args.rows,
                 &args.asked,
                 progress,
             )?;
+            if let Some(verdict) = &mut report.verdict {
+                verdict.utc_offset = args.utc_offset;
+            }
             (args.format.exporter().export(&report)?, judge_all(args, Measured::Report(&report)))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
-            let verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
+            let mut verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
+            verdict.utc_offset = args.utc_offset;
             (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
         }
     };

@@ -197,6 +197,36 @@ fn prometheus_can_read_the_gauges() {
     assert!(text.ends_with('\n') && samples > 12, "{text}");
 }
 
+/// Texts and pages tell times of day as `date` does there, JSON in UTC.
+fn by_another_clock(room: &Room, trace: &[u8], since_1970: &str) {
+    room.write("first.parquet", trace);
+    let report = "report --data first.parquet --format";
+    let (json, in_utc) =
+        (room.good(&format!("{report} json")), room.good(&format!("{report} html")));
+    for (offset, zone) in [("+02:00", "UTC-2"), ("-03:30", "UTC3:30"), ("+00:00", "UTC0")] {
+        let mut date = Command::new("date");
+        date.env("TZ", zone).args(["-d", &format!("@{since_1970}"), "+%F %T.%N"]);
+        let date = String::from_utf8(date.output().expect("date").stdout).expect("text");
+        let clock = if offset == "+00:00" { "UTC".to_owned() } else { format!("UTC{offset}") };
+        let told = format!("{} {clock}", date.trim());
+        let text = room.good(&format!("{report} text --utc-offset {offset}"));
+        assert!(text.contains(&told), "{told}: {text}");
+        let page = room.good(&format!("{report} html --utc-offset {offset}"));
+        let (shown, data) = page.split_once("<script type=\"application/json\"").expect("data");
+        let (_, data_in_utc) =
+            in_utc.split_once("<script type=\"application/json\"").expect("data");
+        // The episode, its plot, and the plot of the trace.
+        assert!(shown.matches(&clock).count() >= 3 && shown.contains(&told), "{told}");
+        assert_eq!(data, data_in_utc);
+        assert_eq!(room.good(&format!("{report} json --utc-offset {offset}")), json);
+    }
+    for wrong in ["2", "+2:00", "+14:01", "Europe/Berlin"] {
+        let said = room.dropcast(&format!("{report} text --utc-offset {wrong}"));
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stderr.contains("expected hours and minutes such as +02:00"), "{said}");
+    }
+}
+
 /// As `date` tells them.
 #[test]
 fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
@@ -205,7 +235,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
         "leaf.toml",
         "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 10_000\nbase_rtt_ns = 10_000\n",
     );
-    let mut reports = Vec::new();
+    let (mut reports, mut traces) = (Vec::new(), Vec::new());
     for begin_ns in [1_764_075_600_123_456_789_u64, 5_000] {
         let rows: String = (0..20).map(|i| format!("{},1,1500\n", begin_ns + i)).collect();
         room.write("events.csv", format!("time_ns,port,size_bytes\n{begin_ns},0,64\n{rows}"));
@@ -213,6 +243,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
         let json = room.good("report --data trace.parquet --format json");
         let verdict: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         reports.push((verdict, room.good("report --data trace.parquet")));
+        traces.push(room.read("trace.parquet"));
     }
     let (verdict, text) = &reports[0];
     let episode = &verdict["episodes"][0];
@@ -226,6 +257,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
     assert!(verdict["timelines"][0]["begin_utc"].is_string());
     assert!(text.contains(&expected.replace('T', " ").replace('Z', " UTC")), "{text}");
     assert!(text.contains("port 1, queue 0 of switch 0: Complete Sharing drops "), "{text}");
+    by_another_clock(&room, &traces[0], &format!("{seconds}.{ns}"));
     // Of another origin.
     let (verdict, text) = &reports[1];
     assert!(verdict["episodes"][0]["first_utc"].is_null());
