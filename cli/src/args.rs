@@ -518,6 +518,9 @@ pub(crate) struct ReportArgs {
     /// repeated (docs/report.md).
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
+    /// Also write what the one --policy decides about each packet of the one trace, as CSV (docs/report.md).
+    #[arg(long, requires = "policy", value_name = "PATH", value_parser = output_path())]
+    pub(crate) decisions: Option<PathBuf>,
     /// Difference of your clock to UTC, such as +02:00, for times of day in texts, pages and plots. JSON has UTC.
     #[arg(
         long,

@@ -46,6 +46,8 @@ WITHOUT = {
     ("report", "fail_if"),
     # Of texts; what Python has is UTC.
     ("report", "utc_offset"),
+    # A file for other programs.
+    ("report", "decisions"),
     ("rescale", "model"),
     ("export", "policy"),
     ("verify", "policy"),

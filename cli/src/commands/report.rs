@@ -5,10 +5,12 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::condition::Judged;
+use dropcast_pipeline::report::decisions::write_decisions;
 use dropcast_pipeline::report::measure::measure_file;
 use dropcast_pipeline::report::measures::Measured;
 use dropcast_pipeline::report::verdict::judge;
@@ -17,8 +19,18 @@ use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::verdict_in;
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let inputs = || args.model.iter().chain(&args.data);
     if let Some(path) = &args.output {
-        check_output(path, args.model.iter().chain(&args.data))?;
+        check_output(path, inputs())?;
+    }
+    if let Some(path) = &args.decisions {
+        check_output(path, inputs())?;
+        if args.output.as_ref() == Some(path) {
+            let problem =
+                format!("{} is the file of the report, too; name another", path.display());
+            return Err(PipelineError::setting("decisions", problem).into());
+        }
+        write_decisions(&args.data, &args.asked, path, progress)?;
     }
     let (text, judged) = match &args.model {
         Some(model) => {

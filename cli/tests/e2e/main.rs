@@ -9,6 +9,7 @@ mod carrying_over;
 mod closed_loop;
 mod counters;
 mod daily;
+mod decisions;
 mod drop_reports;
 mod folders;
 mod formats;

@@ -5,6 +5,7 @@ mod builder;
 mod calibration;
 pub mod condition;
 mod curve;
+pub mod decisions;
 mod distribution;
 mod drift;
 mod gain;
