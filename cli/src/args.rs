@@ -30,6 +30,7 @@ use dropcast_pipeline::run::task::RunTask;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::train::cross_validation::Folds;
 use dropcast_pipeline::train::model_per::ModelPer;
+use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
 use std::path::PathBuf;
 
@@ -517,6 +518,18 @@ pub(crate) struct ReportArgs {
     /// repeated (docs/report.md).
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
+    /// Also write what the one --policy decides about each packet of the one trace, as CSV (docs/report.md).
+    #[arg(long, requires = "policy", value_name = "PATH", value_parser = output_path())]
+    pub(crate) decisions: Option<PathBuf>,
+    /// Difference of your clock to UTC, such as +02:00, for times of day in texts, pages and plots. JSON has UTC.
+    #[arg(
+        long,
+        value_name = "+HH:MM",
+        default_value = "+00:00",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) utc_offset: UtcOffset,
     /// Format: text, a summary; json, everything for programs; html, a page with plots; line, for logs; prometheus,
     /// gauges for monitoring.
     #[arg(long, value_name = "json|html|text|line|prometheus", default_value_t = ReportFormat::Text)]

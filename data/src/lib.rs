@@ -116,7 +116,7 @@ mod trace;
 #[cfg(feature = "files")]
 pub use atomic::{AtomicFile, move_file, remove_old, write_atomic};
 #[cfg(feature = "files")]
-pub use capture::{CaptureInterface, CaptureSummary, OfSubnet, Pair};
+pub use capture::{CaptureInterface, CaptureSummary, NamedCapture, OfSubnet, Pair, PortRules};
 #[cfg(feature = "files")]
 pub use capture_map::{
     CaptureMap, CaptureTimes, FileName, Mac, PortRule, Prefix, QueueRule, Values,

@@ -5,7 +5,7 @@
 //! different buffers are scaled to one buffer before a forest sees them, and a forest's thresholds
 //! are scaled to the buffer of the switch it will run in.
 
-use crate::{Forest, Model, Node};
+use crate::{FeatureRange, Forest, Model, Node};
 use dropcast_data::{LabelledBatch, SwitchSpecs};
 use dropcast_features::Feature;
 use std::collections::BTreeMap;
@@ -42,6 +42,14 @@ impl BufferScale {
         }
         // x * to / from < threshold + 1, that is x * to < (threshold + 1) * from.
         saturated(((u64::from(threshold) + 1) * self.from_bytes - 1) / self.to_bytes)
+    }
+
+    /// The unscaled values that are in `range` once they are scaled; if there are none, the one value just below.
+    fn range(self, range: FeatureRange) -> FeatureRange {
+        let highest = self.threshold(range.highest);
+        let below = range.lowest.checked_sub(1).map(|below| self.threshold(below));
+        let lowest = below.map_or(0, |below| below.saturating_add(1).min(highest));
+        FeatureRange { lowest, highest }
     }
 }
 
@@ -90,7 +98,13 @@ impl<P: Clone> Model<P> {
         let own_bytes = self.switch.buffer_bytes.ok_or(UnknownBuffer)?;
         let mut model = self.clone();
         if let Some(scale) = BufferScale::between(buffer_bytes, own_bytes) {
-            scale_thresholds(&mut model.forest, self.features.features(), scale);
+            let features = self.features.features();
+            scale_thresholds(&mut model.forest, features, scale);
+            for (range, feature) in model.ranges.iter_mut().flatten().zip(features) {
+                if feature.scales_with_buffer() {
+                    *range = scale.range(*range);
+                }
+            }
             model.switch.buffer_bytes = Some(buffer_bytes);
             model.rescaled_from_bytes = self.rescaled_from_bytes.or(Some(own_bytes));
         }
@@ -127,6 +141,26 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_scaled_range_holds_the_values_that_the_range_holds_after_scaling(
+            (from, to) in (1..=u32::MAX, 1..=u32::MAX),
+            ends in any::<[u32; 2]>(),
+            value in any::<u32>(),
+            (near, shift) in (any::<bool>(), 0_u32..32),
+        ) {
+            let ends = ends.map(|end| end >> shift);
+            let range = FeatureRange { lowest: ends[0].min(ends[1]), highest: ends[0].max(ends[1]) };
+            if let Some(scale) = BufferScale::between(from, to) {
+                let before = scale.range(range);
+                prop_assert!(before.lowest <= before.highest);
+                let value = if near { before.lowest.saturating_add(value % 3).saturating_sub(1) } else { value };
+                let scaled = scale.value(value);
+                let is_within = (range.lowest..=range.highest).contains(&scaled);
+                let is_empty = scale.value(before.highest) < range.lowest;
+                prop_assert_eq!((before.lowest..=before.highest).contains(&value) && !is_empty, is_within);
+            }
+        }
+
         #[test]
         fn a_scaled_threshold_decides_as_the_threshold_does_of_scaled_values(
             (from, to, value, threshold) in case(),

@@ -1,7 +1,7 @@
 //! A model and its file, `model.json` (`docs/model.md`).
 
 use crate::json_layout::lay_out;
-use crate::{Forest, ForestError, ImportOrigin, Metrics};
+use crate::{FeatureRange, Forest, ForestError, ImportOrigin, Metrics};
 use dropcast_data::AVERAGE_NS3_TRUNC;
 use dropcast_features::{Feature, FeatureSet, Memory, UnknownFeature};
 use dropcast_oracle::DropOracle;
@@ -9,8 +9,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Version of the format that [`Model::to_json`] writes and [`Model::from_json`] reads.
-pub const FORMAT_VERSION: u64 = 1;
+/// Version of the format that [`Model::to_json`] writes. Models without ranges of features are version 1.
+pub const FORMAT_VERSION: u64 = 2;
+
+/// Version of a model without ranges of features.
+const WITHOUT_RANGES: u64 = 1;
 
 /// A forest with everything needed to use it correctly: its features, the switch it is for, how it
 /// was made, and its metrics.
@@ -22,6 +25,8 @@ pub struct Model<P> {
     pub forest: Forest,
     /// The features, in the order predictions expect.
     pub features: FeatureSet,
+    /// The range of each feature on the rows that trained; absent if it was made before models had them, or elsewhere.
+    pub ranges: Option<Vec<FeatureRange>>,
     /// The switch it is for.
     pub switch: SwitchContext,
     /// The buffer it was trained for, bytes, if its thresholds were later scaled to another
@@ -59,7 +64,9 @@ pub enum ModelError {
     #[error("not a dropcast model: there is no format_version")]
     NoVersion,
     /// Another format version.
-    #[error("the model has format_version {found}, but this dropcast reads {FORMAT_VERSION}")]
+    #[error(
+        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} and {FORMAT_VERSION}"
+    )]
     Version {
         /// The version in the text.
         found: String,
@@ -84,6 +91,18 @@ pub enum ModelError {
         /// This dropcast's value.
         expected: String,
     },
+    /// The range of a feature is not one, or does not go with the version.
+    #[error("the model's feature {name} has {found}, but format_version {version} has {expected}")]
+    Range {
+        /// The feature.
+        name: String,
+        /// What there is.
+        found: String,
+        /// The model's version.
+        version: u64,
+        /// What such a model has.
+        expected: &'static str,
+    },
     /// The forest's list of features is not that of the model.
     #[error("the model describes features {described:?}, but its forest lists {listed:?}")]
     Features {
@@ -102,6 +121,7 @@ impl<P> Model<P> {
         Model {
             forest,
             features,
+            ranges: None,
             switch,
             rescaled_from_bytes: None,
             provenance: None,
@@ -115,9 +135,11 @@ impl<P> Model<P> {
     where
         P: Serialize,
     {
+        let range = |at: usize| self.ranges.as_ref().and_then(|ranges| ranges.get(at).copied());
+        let described = self.features.features().iter().enumerate();
         let text = ModelText {
-            format_version: FORMAT_VERSION,
-            features: self.features.features().iter().map(|&feature| describe(feature)).collect(),
+            format_version: if self.ranges.is_some() { FORMAT_VERSION } else { WITHOUT_RANGES },
+            features: described.map(|(at, &feature)| describe(feature, range(at))).collect(),
             forest: Cow::Borrowed(&self.forest),
             switch: Cow::Borrowed(&self.switch),
             rescaled_from_bytes: self.rescaled_from_bytes,
@@ -139,9 +161,9 @@ impl<P> Model<P> {
     {
         let Header { format_version } = serde_json::from_str(text)?;
         let found = format_version.ok_or(ModelError::NoVersion)?;
-        if found.as_u64() != Some(FORMAT_VERSION) {
-            return Err(ModelError::Version { found: found.to_string() });
-        }
+        let readable = [WITHOUT_RANGES, FORMAT_VERSION];
+        let version = found.as_u64().filter(|version| readable.contains(version));
+        let version = version.ok_or_else(|| ModelError::Version { found: found.to_string() })?;
         let text: ModelText<'_, P> = serde_json::from_str(text)?;
         let forest = text.forest.into_owned();
         forest.check()?;
@@ -154,6 +176,7 @@ impl<P> Model<P> {
         Ok(Model {
             forest,
             features: FeatureSet::try_from(features)?,
+            ranges: ranges(version, &text.features)?,
             switch: text.switch.into_owned(),
             rescaled_from_bytes: text.rescaled_from_bytes,
             provenance: text.provenance,
@@ -207,23 +230,45 @@ struct FeatureText {
     /// Which moving average; absent for other features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     average: Option<String>,
+    /// Absent in version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<FeatureRange>,
 }
 
-fn describe(feature: Feature) -> FeatureText {
+fn describe(feature: Feature, range: Option<FeatureRange>) -> FeatureText {
     let is_average = feature.memory() == Memory::MovingAverages;
     FeatureText {
         name: feature.name().to_owned(),
         unit: feature.unit().to_owned(),
         definition: feature.definition().to_owned(),
         average: is_average.then(|| AVERAGE_NS3_TRUNC.to_owned()),
+        range,
     }
+}
+
+/// The ranges of the features, which all models of a version have, or none.
+fn ranges(version: u64, features: &[FeatureText]) -> Result<Option<Vec<FeatureRange>>, ModelError> {
+    let has_ranges = version == FORMAT_VERSION;
+    for FeatureText { name, range, .. } in features {
+        let found = match range {
+            None if has_ranges => "no range".to_owned(),
+            Some(_) if !has_ranges => "a range".to_owned(),
+            Some(range) if range.lowest > range.highest => {
+                format!("the range from {} to {}", range.lowest, range.highest)
+            }
+            _ => continue,
+        };
+        let expected = if has_ranges { "one from lowest to highest" } else { "none" };
+        return Err(ModelError::Range { name: name.clone(), found, version, expected });
+    }
+    Ok(has_ranges.then(|| features.iter().filter_map(|info| info.range).collect()))
 }
 
 /// How a list names a feature, checked to be computed here as the model describes it. The wording of a
 /// definition may change; a different definition has another name or other parameters.
 fn known(name: &str, info: &FeatureText) -> Result<String, ModelError> {
     let spelled = if info.unit == OWN_UNIT { format!("own:{name}") } else { name.to_owned() };
-    let ours = describe(spelled.parse()?);
+    let ours = describe(spelled.parse()?, None);
     let differs = |field, found: &str, expected: &str| ModelError::Definition {
         name: name.to_owned(),
         field,

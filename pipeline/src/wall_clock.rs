@@ -1,4 +1,7 @@
-//! Times since 1970 as date and time of day, in UTC, to the nanosecond.
+//! Times since 1970 as date and time of day, to the nanosecond: in UTC, and by clocks of other places.
+
+use std::fmt;
+use std::str::FromStr;
 
 /// Times below are taken to be since some other origin: 2001-09-09, 10^18 ns after 1970.
 const FIRST_KNOWN_NS: u64 = 1_000_000_000_000_000_000;
@@ -34,6 +37,60 @@ pub fn utc(time_ns: u64) -> (String, String) {
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     let time = format!("{hour:02}:{minute:02}:{second:02}.{ns:09}");
     (format!("{year}-{month:02}-{day:02}"), time)
+}
+
+/// How much a clock is ahead of UTC, or behind it: always the same, as without daylight saving time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UtcOffset {
+    minutes: i64,
+}
+
+impl UtcOffset {
+    /// The date and the time of day of a time since 1970.
+    pub fn date_and_time(self, time_ns: u64) -> (String, String) {
+        utc(time_ns.saturating_add_signed(self.minutes * 60_000_000_000))
+    }
+}
+
+/// What stands behind a time: `UTC`, or such as `UTC+02:00`.
+impl fmt::Display for UtcOffset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let minutes = self.minutes.unsigned_abs();
+        let sign = match self.minutes {
+            0 => return f.write_str("UTC"),
+            1.. => '+',
+            _ => '-',
+        };
+        write!(f, "UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+}
+
+/// A text such as `+02:00` or `-03:30`.
+impl FromStr for UtcOffset {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // No place on Earth is further from UTC.
+        const MOST_MINUTES: i64 = 14 * 60;
+        let two = |text: &str| {
+            let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse::<i64>().ok()).flatten()
+        };
+        let minutes = || {
+            let (hours, minutes) = text.get(1..)?.split_once(':')?;
+            let minutes = 60 * two(hours)? + two(minutes).filter(|minutes| *minutes < 60)?;
+            let is_known = minutes <= MOST_MINUTES;
+            match text.as_bytes()[0] {
+                b'+' if is_known => Some(minutes),
+                b'-' if is_known => Some(-minutes),
+                _ => None,
+            }
+        };
+        let minutes = minutes().ok_or_else(|| {
+            "expected hours and minutes such as +02:00 or -03:30, from -14:00 to +14:00; names of time zones are not known"
+        })?;
+        Ok(UtcOffset { minutes })
+    }
 }
 
 /// The time of a text such as `2026-11-24T13:05:07Z`, nanoseconds since 1970; fractions of seconds and a space in place
@@ -84,6 +141,47 @@ mod tests {
             known_utc(1_709_164_800_000_000_001).as_deref(),
             Some("2024-02-29T00:00:00.000000001Z")
         );
+    }
+
+    #[test]
+    fn clocks_are_ahead_of_utc_or_behind_it() {
+        let at = |offset: &str| {
+            let offset: UtcOffset = offset.parse().expect(offset);
+            let (date, time) = offset.date_and_time(1_709_164_799_123_456_789);
+            format!("{date} {time} {offset}")
+        };
+        // As `TZ=Asia/Kolkata date -d @1709164799` and others say.
+        assert_eq!(at("+00:00"), "2024-02-28 23:59:59.123456789 UTC");
+        assert_eq!(at("-00:00"), at("+00:00"));
+        assert_eq!(at("+05:30"), "2024-02-29 05:29:59.123456789 UTC+05:30");
+        assert_eq!(at("-03:30"), "2024-02-28 20:29:59.123456789 UTC-03:30");
+        assert_eq!(at("+14:00"), "2024-02-29 13:59:59.123456789 UTC+14:00");
+        assert_eq!(at("-14:00"), "2024-02-28 09:59:59.123456789 UTC-14:00");
+        for wrong in [
+            "",
+            "+",
+            "2",
+            "02:00",
+            "+2",
+            "+2:00",
+            "+02:0",
+            "+02:60",
+            "+14:01",
+            "-14:01",
+            "+24:00",
+            "++2:00",
+            "+02-00",
+            "+02:00:00",
+            "+\u{660}2:00",
+            "\u{2212}02:00",
+            "Z",
+            "UTC",
+            "Europe/Berlin",
+        ] {
+            assert!(wrong.parse::<UtcOffset>().is_err(), "{wrong}");
+        }
+        let end: UtcOffset = "+14:00".parse().expect("an offset");
+        assert_eq!(end.date_and_time(u64::MAX), utc(u64::MAX));
     }
 
     #[test]

@@ -44,6 +44,10 @@ WITHOUT = {
     ("rescale", "output"),
     # A program compares what it likes.
     ("report", "fail_if"),
+    # Of texts; what Python has is UTC.
+    ("report", "utc_offset"),
+    # A file for other programs.
+    ("report", "decisions"),
     ("rescale", "model"),
     ("export", "policy"),
     ("verify", "policy"),

@@ -1,7 +1,7 @@
 //! How far a model is from what it was when it was trained, in a sentence.
 
-use crate::numbers::optional;
-use dropcast_pipeline::report::{Report, TrainedPart};
+use crate::numbers::{count, optional, percent};
+use dropcast_pipeline::report::{FeatureOutside, Report, TrainedPart};
 
 /// What it predicts now and what it did after training; none if its file has no scores.
 pub(crate) fn drift_sentence(report: &Report) -> Option<String> {
@@ -29,4 +29,33 @@ pub(crate) fn drift_sentence(report: &Report) -> Option<String> {
         optional(now.f1(), 4),
         optional(then.f1(), 4)
     ))
+}
+
+/// Rows outside a range are told from this share on, five times that of the rows that trained.
+const TOLD_FROM: f64 = 0.01;
+/// Features that are told, at most.
+const MOST_FEATURES: usize = 3;
+
+/// The features whose values are most unlike those of the training; none if hardly any is, or the model has no ranges.
+pub(crate) fn outside_sentence(report: &Report) -> Option<String> {
+    let share = |feature: &FeatureOutside| feature.share.unwrap_or(0.0);
+    let mut features: Vec<&FeatureOutside> = report.outside.iter().flatten().collect();
+    features.retain(|feature| share(feature) >= TOLD_FROM);
+    features.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let told = features.iter().take(MOST_FEATURES).map(|feature| {
+        format!(
+            "{} lies outside {} to {} for {}",
+            feature.name,
+            count(feature.range.lowest.into()),
+            count(feature.range.highest.into()),
+            percent(share(feature))
+        )
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "These packets are unlike those that the model was trained on: {}; there for at most 0.2%.",
+            told.join(", ")
+        )
+    })
 }

@@ -1,6 +1,7 @@
 //! Formatting of numbers.
 
-use dropcast_pipeline::wall_clock;
+use dropcast_pipeline::report::verdict::Verdict;
+use dropcast_pipeline::wall_clock::{UtcOffset, is_since_1970};
 
 /// Shown for an undefined number.
 pub(crate) const UNDEFINED: &str = "undefined";
@@ -75,15 +76,20 @@ pub(crate) fn duration(long_ns: u64) -> String {
     format!("{} {name}", short(long_ns as f64 / ns))
 }
 
-/// A time since 1970 as date and time of day.
+/// A time since 1970 as date and time of day, in UTC.
 pub(crate) fn utc(time_ns: u64) -> String {
-    let (date, time) = wall_clock::utc(time_ns);
-    format!("{date} {time} UTC")
+    by_clock(time_ns, UtcOffset::default())
 }
 
-/// A time since 1970, in brackets; nothing where times have another origin.
-pub(crate) fn at_utc(time_ns: u64) -> String {
-    let known = wall_clock::is_since_1970(time_ns).then(|| format!(" ({})", utc(time_ns)));
+fn by_clock(time_ns: u64, offset: UtcOffset) -> String {
+    let (date, time) = offset.date_and_time(time_ns);
+    format!("{date} {time} {offset}")
+}
+
+/// A time since 1970 by the clock of a verdict, in brackets; nothing where times have another origin.
+pub(crate) fn at_clock(time_ns: u64, verdict: &Verdict) -> String {
+    let offset = verdict.utc_offset;
+    let known = is_since_1970(time_ns).then(|| format!(" ({})", by_clock(time_ns, offset)));
     known.unwrap_or_default()
 }
 

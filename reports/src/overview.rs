@@ -3,7 +3,6 @@
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers::{self, count, percent};
 use dropcast_pipeline::report::verdict::{DropCounts, HourSection, TraceDrops, Verdict};
-use dropcast_pipeline::wall_clock;
 use std::cmp::Reverse;
 
 /// Traces that are listed, at most.
@@ -29,9 +28,9 @@ pub(crate) fn hours(verdict: &Verdict) -> &[HourSection] {
     if is_known && hours.len() > 1 && verdict.traces.len() > 1 { hours } else { &[] }
 }
 
-/// When an hour begins, in UTC.
-pub(crate) fn begin(hour: &HourSection) -> String {
-    let (date, time) = wall_clock::utc(hour.begin_ns);
+/// When an hour begins, by the verdict's clock.
+pub(crate) fn begin(verdict: &Verdict, hour: &HourSection) -> String {
+    let (date, time) = verdict.utc_offset.date_and_time(hour.begin_ns);
     format!("{date} {}", time.get(..5).unwrap_or(&time))
 }
 
@@ -52,9 +51,10 @@ pub(crate) fn overview_lines(verdict: &Verdict) -> Vec<String> {
     }
     let hours = hours(verdict);
     if !hours.is_empty() {
-        let rows = hours.iter().map(|hour| (begin(hour), &hour.counts, String::new()));
+        let rows = hours.iter().map(|hour| (begin(verdict, hour), &hour.counts, String::new()));
         let length = hours.first().map_or(1, |hour| hour.hours);
-        let title = format!("{} from (UTC), packets dropped by", hours_long(length));
+        let (long, clock) = (hours_long(length), verdict.utc_offset);
+        let title = format!("{long} from ({clock}), packets dropped by");
         lines.push(String::new());
         lines.extend(table(verdict, (&title, ""), rows.collect()));
     }

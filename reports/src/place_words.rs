@@ -1,7 +1,7 @@
 //! Where and when packets are dropped, in lines of text.
 
 use crate::drop_words::{better_alpha, dropped, own_name};
-use crate::numbers::{at_utc, count, duration};
+use crate::numbers::{at_clock, count, duration};
 use crate::verdict_figures::switch_name;
 use dropcast_pipeline::report::verdict::{DropCounts, EpisodeSection, QueueDrops, Verdict};
 use std::cmp::Reverse;
@@ -50,7 +50,7 @@ fn episode_line(verdict: &Verdict, episode: &EpisodeSection) -> String {
     format!(
         "from {} after the first arrival on{}, for {}, at {}: {}",
         duration(episode.first_ns.saturating_sub(begin_ns)),
-        at_utc(episode.first_ns),
+        at_clock(episode.first_ns, verdict),
         duration(episode.last_ns - episode.first_ns),
         switch_name(verdict, episode.trace, episode.switch_id),
         dropped_words(verdict, &episode.counts)

@@ -1,6 +1,6 @@
 //! A report as a summary for a terminal.
 
-use crate::drift_words::drift_sentence;
+use crate::drift_words::{drift_sentence, outside_sentence};
 use crate::numbers::{count, optional};
 use crate::rival_words;
 use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
@@ -90,6 +90,9 @@ fn heading(report: &Report) -> Vec<String> {
     }
     if let Some(drift) = drift_sentence(report) {
         lines.extend([drift, String::new()]);
+    }
+    if let Some(outside) = outside_sentence(report) {
+        lines.extend([outside, String::new()]);
     }
     lines
 }

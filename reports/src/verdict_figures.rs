@@ -26,7 +26,7 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
         ("Time since the first arrival", ""),
         "of the fullest switch",
     );
-    let begin = numbers::at_utc(timeline.begin_ns);
+    let begin = numbers::at_clock(timeline.begin_ns, verdict);
     if !begin.is_empty() {
         figure.description.push_str(&format!(" The first arrival{begin} is at 0."));
     }
@@ -46,9 +46,9 @@ pub(crate) fn episode(verdict: &Verdict, rank: usize, episode: &EpisodeSection) 
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     let timeline = &episode.timeline;
     let after = numbers::duration(timeline.begin_ns.saturating_sub(begin_ns));
-    let at = match numbers::at_utc(timeline.begin_ns) {
-        utc if utc.is_empty() => format!("{after} after the first arrival"),
-        utc => utc.trim_start_matches(" (").trim_end_matches(')').to_owned(),
+    let at = match numbers::at_clock(timeline.begin_ns, verdict) {
+        known if known.is_empty() => format!("{after} after the first arrival"),
+        known => known.trim_start_matches(" (").trim_end_matches(')').to_owned(),
     };
     let from = format!(" (from {at} on)");
     panels(verdict, format!("Episode {rank}"), timeline, ("Time", &from), "of the switch")
@@ -158,7 +158,11 @@ pub(crate) fn by_hour(verdict: &Verdict) -> Option<PanelFigure> {
             overview::hours_long(first.hours),
             own_name(verdict)
         ),
-        x: Axis::new(format!("Time, h (from {} UTC on)", overview::begin(first))),
+        x: Axis::new(format!(
+            "Time, h (from {} {} on)",
+            overview::begin(verdict, first),
+            verdict.utc_offset
+        )),
         panels: vec![Panel { y: Axis::new("Packets").whole(), series: drops, height: 1 }],
         notes: Vec::new(),
     })

@@ -163,6 +163,7 @@ mod tests {
         RivalSection, RivalsSection, VERDICT_SCHEMA_VERSION,
     };
     use dropcast_pipeline::report::{AgreementSection, PolicySection};
+    use dropcast_pipeline::wall_clock::UtcOffset;
     use std::collections::BTreeMap;
 
     /// Dynamic Thresholds at 16 is better than Complete Sharing, the untrained rule over it better than both.
@@ -254,6 +255,7 @@ mod tests {
             timelines: Vec::new(),
             by_trace: Vec::new(),
             hours: Vec::new(),
+            utc_offset: UtcOffset::default(),
             episodes: Vec::new(),
             switches: Vec::new(),
             queues: Vec::new(),

@@ -12,7 +12,9 @@ use crate::{
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::binning::Bins;
-use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext, Tree};
+use dropcast_forest::{
+    FeatureRange, Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext, Tree,
+};
 use std::num::NonZeroUsize;
 
 /// What to train, and how. The model depends on everything here except `threads`.
@@ -154,6 +156,12 @@ impl Fitted {
         Fitted { model, train_scores, validation_scores, test_scores }
     }
 
+    /// The model with the range of each of its features on the rows that trained.
+    fn with_ranges(mut self, ranges: &[FeatureRange]) -> Fitted {
+        self.model.ranges = Some(ranges.to_vec());
+        self
+    }
+
     /// Records why the rows are divided as they are.
     pub fn record(&mut self, chosen: &ChosenSplit) {
         if let Some(provenance) = &mut self.model.provenance {
@@ -241,7 +249,7 @@ pub fn fit_many(
         let scores = scores_of_prefixes(&rows.rows, &columns, &trees, &group.sizes(), &threads)?;
         grown.push(Grown { columns, trees, scores });
     }
-    finish_all(&rows.task, rows.rows.bins(), &nested, &grown)
+    finish_all(&rows.task, (rows.rows.bins(), &rows.ranges), &nested, &grown)
 }
 
 /// Groups tasks whose forests are parts of one forest.
@@ -273,16 +281,16 @@ pub(crate) struct Grown {
     pub(crate) scores: Vec<PartScores>,
 }
 
-/// The models of all tasks, in their order.
+/// The models of all tasks, in their order; of each feature of the rows, its bins and range.
 pub(crate) fn finish_all(
     read: &ReadTask,
-    bins: &[Bins],
+    known: (&[Bins], &[FeatureRange]),
     nested: &[NestedTasks<'_>],
     grown: &[Grown],
 ) -> Result<Vec<Fitted>, TrainError> {
     let mut fitted: Vec<(usize, Fitted)> = Vec::new();
     for (group, grown) in nested.iter().zip(grown) {
-        fitted.extend(group.finish(read, bins, grown)?);
+        fitted.extend(group.finish(read, known, grown)?);
     }
     fitted.sort_unstable_by_key(|&(at, _)| at);
     Ok(fitted.into_iter().map(|(_, fitted)| fitted).collect())
@@ -362,16 +370,18 @@ impl NestedTasks<'_> {
     fn finish(
         &self,
         read: &ReadTask,
-        bins: &[Bins],
+        (bins, ranges): (&[Bins], &[FeatureRange]),
         grown: &Grown,
     ) -> Result<Vec<(usize, Fitted)>, TrainError> {
+        let ranges: Vec<FeatureRange> = grown.columns.iter().map(|&at| ranges[at]).collect();
         let sizes = self.sizes();
         let fitted = self.tasks.iter().map(|&(at, task)| {
             let size = task.size();
             let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
             let tree = |tree: &GrowingTree| tree.truncated(size.1).finish(bins, &grown.columns);
             let trees = grown.trees[..size.0].iter().map(tree).collect();
-            Ok((at, finish(read, task, trees, grown.scores[nth].clone())?))
+            let fitted = finish(read, task, trees, grown.scores[nth].clone())?;
+            Ok((at, fitted.with_ranges(&ranges)))
         });
         fitted.collect()
     }

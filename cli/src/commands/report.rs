@@ -5,10 +5,12 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_features::FeatureSet;
+use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::condition::Judged;
+use dropcast_pipeline::report::decisions::write_decisions;
 use dropcast_pipeline::report::measure::measure_file;
 use dropcast_pipeline::report::measures::Measured;
 use dropcast_pipeline::report::verdict::judge;
@@ -17,23 +19,37 @@ use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::verdict_in;
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let inputs = || args.model.iter().chain(&args.data);
     if let Some(path) = &args.output {
-        check_output(path, args.model.iter().chain(&args.data))?;
+        check_output(path, inputs())?;
+    }
+    if let Some(path) = &args.decisions {
+        check_output(path, inputs())?;
+        if args.output.as_ref() == Some(path) {
+            let problem =
+                format!("{} is the file of the report, too; name another", path.display());
+            return Err(PipelineError::setting("decisions", problem).into());
+        }
+        write_decisions(&args.data, &args.asked, path, progress)?;
     }
     let (text, judged) = match &args.model {
         Some(model) => {
-            let report = measure_file(
+            let mut report = measure_file(
                 &ModelFile::read(model)?,
                 &args.data,
                 args.rows,
                 &args.asked,
                 progress,
             )?;
+            if let Some(verdict) = &mut report.verdict {
+                verdict.utc_offset = args.utc_offset;
+            }
             (args.format.exporter().export(&report)?, judge_all(args, Measured::Report(&report)))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
-            let verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
+            let mut verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
+            verdict.utc_offset = args.utc_offset;
             (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
         }
     };

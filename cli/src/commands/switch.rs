@@ -4,15 +4,15 @@ use crate::args::SwitchArgs;
 use crate::failure::Failure;
 use crate::output;
 use dropcast_data::write_atomic;
-use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::files::{check_output, matching};
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::switch_draft::from_sonic_file;
+use dropcast_pipeline::switch_draft::from_files;
 
 pub(crate) fn run(args: &SwitchArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if let Some(path) = &args.output {
-        check_output(path, [&args.config])?;
+        check_output(path, &matching(&args.file)?)?;
     }
-    let draft = from_sonic_file(&args.config, args.base_rtt_ns)?;
+    let draft = from_files(&args.file, args.base_rtt_ns, &args.untold, progress)?;
     draft.notes.iter().for_each(|note| progress.note(note));
     match &args.output {
         Some(path) => Ok(write_atomic(path, draft.toml.as_bytes())?),

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod bad_input;
+mod capture_draft;
 mod carrying_over;
 mod closed_loop;
 mod counters;
 mod daily;
+mod decisions;
 mod drop_reports;
 mod folders;
 mod formats;

@@ -3,7 +3,7 @@
 use crate::room::Room;
 
 /// Four ports of two speeds; lossy queues share a pool, lossless ones have their own.
-const CONFIG: &str = r#"{
+pub(crate) const CONFIG: &str = r#"{
   "DEVICE_METADATA": {"localhost": {"hostname": "leaf3", "type": "ToRRouter"}},
   "PORT": {
     "Ethernet0": {"alias": "etp1", "speed": "25000", "admin_status": "up"},

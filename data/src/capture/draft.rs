@@ -5,6 +5,7 @@ use super::subnets::{OfSubnet, subnet_of};
 use super::summary::Pair;
 use crate::capture_map::Mac;
 use ipnet::IpNet;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 use std::net::IpAddr;
@@ -21,7 +22,10 @@ pub(crate) fn draft(captures: &[PortCapture<'_>], why: Evidence) -> String {
     match why {
         // Every packet would count twice, whatever the rules.
         Evidence::BothDirections => {}
-        Evidence::SharedDestinations => text.push_str(&rules_by_sender(captures)),
+        Evidence::SharedDestinations => {
+            let (rules, groups) = rules_by_sender(captures);
+            text.push_str(&rules.text(groups));
+        }
         Evidence::NoBacklog => {
             for PortCapture { port, name, .. } in captures {
                 text.push_str(&rule(&port.to_string(), "file", &format!("{name:?}")));
@@ -62,12 +66,24 @@ fn list<K: Ord + Display>(text: &mut String, what: &str, counts: BTreeMap<K, u64
     }
 }
 
-fn rule(port: &str, condition: &str, value: &str) -> String {
+/// A rule with one condition.
+pub(super) fn rule(port: &str, condition: &str, value: &str) -> String {
     format!("\n[[capture.port]]\nport = {port}\n{condition} = {value}\n")
 }
 
-/// A host is behind the port at which it sends.
-fn rules_by_sender(captures: &[PortCapture<'_>]) -> String {
+/// Packets that the [drafted](draft) rules by sender give a port.
+pub(super) fn placed_by_sender(captures: &[PortCapture<'_>]) -> u64 {
+    let (Rules(mut rules), _) = rules_by_sender(captures);
+    rules.remove(&None);
+    let placed = rules.into_values().map(|mut rules| {
+        rules.sort_by_key(|rule| Reverse(rule.0));
+        rules.iter().take(MOST_RULES).map(|rule| rule.0).sum::<u64>()
+    });
+    placed.sum()
+}
+
+/// A host is behind the port at which it sends. Also the packets for groups.
+fn rules_by_sender(captures: &[PortCapture<'_>]) -> (Rules, u64) {
     let receivers = sum(captures, |pair| Some(unicast(pair)?.1));
     let homes = homes(captures, |pair| Some(unicast(pair)?.0));
     let mut rules = Rules::default();
@@ -95,11 +111,11 @@ fn rules_by_sender(captures: &[PortCapture<'_>]) -> String {
         rules.add(homes.get(&mac).copied().flatten(), "destination_mac", mac, packets);
     }
     let groups: u64 = sum(captures, |pair| pair.is_for_a_group().then_some(())).values().sum();
-    rules.text(groups)
+    (rules, groups)
 }
 
 /// IP addresses of a sender and one receiver.
-fn unicast(pair: &Pair) -> Option<(IpAddr, IpAddr)> {
+pub(super) fn unicast(pair: &Pair) -> Option<(IpAddr, IpAddr)> {
     pair.ips.filter(|(from, _)| !pair.is_for_a_group() && !from.is_unspecified())
 }
 

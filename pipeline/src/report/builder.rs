@@ -9,6 +9,7 @@ use super::importance::ImportanceSample;
 use super::leaf_counts::LeafCounts;
 use super::model_replay::ModelReplay;
 use super::one_comparison::OneComparison;
+use super::outside::OutsideCounts;
 use super::replay_section::ratio;
 use super::score_ranges::score_bins;
 use super::source::{ModelSource, ReportError, TraceSource};
@@ -34,6 +35,7 @@ pub struct ReportBuilder<'m> {
     scores: ScoreHistogram,
     leaves: LeafCounts,
     sample: ImportanceSample,
+    outside: OutsideCounts,
     outcomes: Outcomes,
     features: Vec<(String, [ValueHistogram; 2])>,
 }
@@ -73,6 +75,7 @@ impl<'m> ReportBuilder<'m> {
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
+            outside: OutsideCounts::new(model),
             outcomes: Outcomes::default(),
             features: Vec::new(),
         }
@@ -149,6 +152,7 @@ impl<'m> ReportBuilder<'m> {
         let at = self.traces.len() as u64;
         let Some(trace) = self.traces.last_mut() else { return };
         let columns = trace.columns_of_model(batch);
+        self.outside.add(&columns);
         let scores = self.leaves.add(&self.model.forest, &columns, &batch.drop);
         for (row, (&score, &dropped)) in scores.iter().zip(&batch.drop).enumerate() {
             self.scores.add(score, dropped);
@@ -192,6 +196,7 @@ impl<'m> ReportBuilder<'m> {
         let resources = table_resources(self.model);
         let confusion = self.scores.confusion(forest.vote_threshold);
         let metrics = self.model.metrics.as_ref();
+        let outside = self.outside.finish();
         Report {
             schema_version: REPORT_SCHEMA_VERSION,
             tool: self.tool,
@@ -199,6 +204,8 @@ impl<'m> ReportBuilder<'m> {
             labels: self.outcomes.section(&self.scores),
             prediction: confusion.into(),
             drift: metrics.map(|metrics| DriftSection::new(metrics, &confusion)),
+            outside_omitted: outside.as_ref().err().cloned(),
+            outside: outside.ok(),
             curve: curve_section(&self.scores, forest),
             score_histogram: score_bins(&self.scores),
             calibration: calibration(&self.scores),

@@ -3,8 +3,8 @@
 use dropcast_forest::{Confusion, Metrics, PartMetrics};
 use serde::{Deserialize, Serialize};
 
-/// How far a model is from what it was when it was trained. Its file knows predictions by label, and no ranges of
-/// features.
+/// How far a model is from what it was when it was trained: predictions by label. Its features:
+/// [`FeatureOutside`](super::FeatureOutside).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriftSection {
     /// Which rows of its training are compared with: the least flattering ones that its file tells of.

@@ -27,7 +27,7 @@ pub enum Measured<'a> {
 type Value = fn(&Facts<'_>) -> Option<f64>;
 
 /// Every measure, in the order in which they are shown.
-const MEASURES: [(&str, &str, Value); 16] = [
+const MEASURES: [(&str, &str, Value); 17] = [
     ("arrivals", "packets that arrive", |facts| facts.arrived().map(exact)),
     ("drops", "packets that LQD drops", |facts| facts.drops().map(exact)),
     ("drop_share", "drops, as a share of arrivals", |facts| {
@@ -84,6 +84,14 @@ const MEASURES: [(&str, &str, Value); 16] = [
         "drift",
         "powers of two between the share of predicted drops now and after training",
         |facts| Some(facts.report?.drift?.predicted_log2?.abs()),
+    ),
+    (
+        "outside",
+        "the share of rows outside the range of a feature in training, of the feature that has most",
+        |facts| {
+            let shares = facts.report?.outside.as_ref()?.iter().filter_map(|feature| feature.share);
+            shares.max_by(f64::total_cmp)
+        },
     ),
 ];
 

@@ -10,6 +10,7 @@ use super::drift::DriftSection;
 use super::gain::GainSection;
 use super::importance::ImportanceSection;
 use super::one_comparison::OneComparison;
+use super::outside::FeatureOutside;
 use super::replay_section::ReplayTotals;
 use super::score_ranges::ScoreBin;
 use super::verdict::Verdict;
@@ -21,7 +22,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 13;
+pub const REPORT_SCHEMA_VERSION: u32 = 14;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,12 @@ pub struct Report {
     /// How far it is from what it was when it was trained; null if its file has no scores.
     #[serde(default)]
     pub drift: Option<DriftSection>,
+    /// For each of its features, the rows outside the range of its training; null if its file has no ranges.
+    #[serde(default)]
+    pub outside: Option<Vec<FeatureOutside>>,
+    /// Why these rows are not counted; null if they are.
+    #[serde(default)]
+    pub outside_omitted: Option<String>,
     /// Its predictions at every vote threshold.
     pub curve: CurveSection,
     /// Rows by score.

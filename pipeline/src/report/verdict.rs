@@ -88,7 +88,7 @@ pub fn judge(
     Ok(verdict)
 }
 
-const NO_SWITCH: &str = "does not describe its switch, so it cannot be replayed; collect it from events \
+pub(crate) const NO_SWITCH: &str = "does not describe its switch, so it cannot be replayed; collect it from events \
                          with a switch description";
-const NO_ARRIVALS: &str = "does not say when and where its packets arrived, so it cannot be replayed; \
+pub(crate) const NO_ARRIVALS: &str = "does not say when and where its packets arrived, so it cannot be replayed; \
                            collect it from events";

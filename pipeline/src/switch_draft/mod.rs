@@ -1,24 +1,58 @@
-//! Drafts of switch descriptions (`docs/switch.md`) from what is configured.
+//! Drafts of switch descriptions (`docs/switch.md`), from what is configured or captured.
 
+mod captures;
 mod config_db;
 mod queues;
 mod text;
 
+pub use captures::{PortPer, UntoldByCaptures};
 pub use config_db::{ConfigDb, SonicError};
 
 use crate::PipelineError;
-use crate::files::read_text;
+use crate::files::{matching, read_text};
+use crate::progress::Progress;
 use dropcast_data::SwitchSpecs;
 use queues::{PlacedQueues, place_queues};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// A switch description, and what the configuration says that it does not.
+/// A switch description, and what is not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchDraft {
     /// The description, TOML, with what is not carried over as comments.
     pub toml: String,
-    /// What is not carried over, or was chosen among several: sentences.
+    /// What is not carried over or not known, and what was chosen among several: sentences.
     pub notes: Vec<String>,
+}
+
+/// A draft from one configuration of SONiC ([`from_sonic`]), or from captures: files, patterns, or folders of them. What
+/// captures do not tell is `untold`. Base RTTs are of a network, not of a switch: nanoseconds.
+///
+/// # Errors
+/// If a file cannot be read, is neither, or lacks what a description needs; for captures without their rate and buffer.
+pub fn from_files(
+    paths: &[PathBuf],
+    base_rtt_ns: u64,
+    untold: &UntoldByCaptures,
+    progress: &dyn Progress,
+) -> Result<SwitchDraft, PipelineError> {
+    let files = matching(paths)?;
+    match &files[..] {
+        [file] if !captures::are_captures(&files) => {
+            match (from_sonic_file(file, base_rtt_ns), untold.given()) {
+                (draft, None) => draft,
+                (Ok(_), Some(name)) => {
+                    let problem = "is for captures; a configuration tells it: leave it out, or edit the draft";
+                    Err(PipelineError::setting(name, problem))
+                }
+                (Err(_), Some(name)) => {
+                    let problem =
+                        format!("is no capture, expected pcap or pcapng; {name} is for captures");
+                    Err(PipelineError::unfit(file.display(), problem))
+                }
+            }
+        }
+        _ => captures::from_captures(&files, base_rtt_ns, untold, progress),
+    }
 }
 
 /// A draft from SONiC's `config_db.json`: the egress pool that most queues share, its size, ports and their rates, and

@@ -127,11 +127,11 @@ fn list<T: Display + PartialEq>(values: &[T]) -> String {
 }
 
 /// Names from a file cannot end a comment.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-fn line(toml: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn line(toml: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a text does not fail.
     let _ = writeln!(toml, "{text}");
 }

@@ -10,7 +10,7 @@ use dropcast_data::{
     SwitchSpecs, TraceMeta,
 };
 use dropcast_features::FeatureSet;
-use dropcast_forest::{Forest, Node, SwitchContext, Tree};
+use dropcast_forest::{FeatureRange, Forest, Node, SwitchContext, Tree};
 use dropcast_pipeline::report::{ModelSource, Report, ReportBuilder, TraceSource};
 use dropcast_train::Model;
 use serde_json::Value;
@@ -23,7 +23,9 @@ pub fn model() -> Model {
     let nodes = vec![split(2, 1, 2), leaf(0), split(4, 3, 4), leaf(100), leaf(200)];
     let features: FeatureSet = "queue_length,occupancy".parse().expect("known features");
     let forest = Forest { features: Vec::new(), vote_threshold: 50, trees: vec![Tree { nodes }] };
-    Model::new(forest, features, SwitchContext { ports: Some(2), ..SwitchContext::default() })
+    let switch = SwitchContext { ports: Some(2), ..SwitchContext::default() };
+    let range = |highest| FeatureRange { lowest: 0, highest };
+    Model { ranges: Some(vec![range(4), range(6)]), ..Model::new(forest, features, switch) }
 }
 
 pub fn model_source() -> ModelSource {

@@ -17,10 +17,11 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
     page.section("overview", "All traces");
     if let Some(figure) = verdict_figures::by_hour(verdict) {
         let rows = overview::hours(verdict).iter().map(|hour| {
-            let begin = Cell::text(overview::begin(hour));
+            let begin = Cell::text(overview::begin(verdict, hour));
             std::iter::once(begin).chain(dropped(&hour.counts)).collect()
         });
-        let (heads, rows) = told(&[&["begin, UTC"][..], &HEADS].concat(), rows.collect());
+        let begin = format!("begin, {}", verdict.utc_offset);
+        let (heads, rows) = told(&[&[begin.as_str()][..], &HEADS].concat(), rows.collect());
         let caption = format!(
             "Packets dropped by the hour in which they arrive, over all traces. {}",
             policies_sentence(verdict)

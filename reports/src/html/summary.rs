@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
-use crate::drift_words::drift_sentence;
+use crate::drift_words::{drift_sentence, outside_sentence};
 use crate::place_words::worst_sentences;
 use crate::plot::escape;
 use crate::story::Story;
@@ -38,6 +38,9 @@ pub(super) fn write(page: &mut Body, report: &Report) {
     }
     if let Some(drift) = drift_sentence(report) {
         page.paragraph(&drift);
+    }
+    if let Some(outside) = outside_sentence(report) {
+        page.paragraph(&outside);
     }
     if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
         page.warning(

@@ -58,7 +58,7 @@ fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &Epis
         numbers::count(episode.drops),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
         numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
-        numbers::at_utc(episode.first_ns),
+        numbers::at_clock(episode.first_ns, verdict),
         numbers::duration(episode.last_ns - episode.first_ns),
     );
     page.fold(&name);

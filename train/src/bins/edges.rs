@@ -1,6 +1,7 @@
 //! The choice of the edges of a feature's bins.
 
 use crate::rows::row_kind::MOST_COUNTED;
+use dropcast_forest::FeatureRange;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -61,6 +62,22 @@ impl ValueCounts {
         }
         cuts.truncate(most);
         cuts.into_iter().map(|cut| self.edge(cut)).collect()
+    }
+
+    /// The values without the lowest and the highest thousandth of the rows.
+    pub(crate) fn middle_range(&self) -> FeatureRange {
+        let rows = || self.counts.iter().map(|counts| counts[0] + counts[1]);
+        let spare = rows().sum::<u64>() / 1_000;
+        let most_spared = |left: &mut u64, rows: u64| {
+            *left = left.checked_sub(rows)?;
+            Some(())
+        };
+        let below = rows().scan(spare, most_spared).count();
+        let above = rows().rev().scan(spare, most_spared).count();
+        let lowest = self.values.get(below).copied().unwrap_or(0);
+        let last = self.values.iter().rev().nth(above);
+        let highest = last.map_or(0, |last| last + (self.width - 1));
+        FeatureRange { lowest, highest }
     }
 
     /// The edge below range number `cut`: scikit-learn's midpoint between neighbours, rounded down,
@@ -257,6 +274,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_range_leaves_out_a_thousandth_at_either_end(
+            rows in prop::collection::btree_map(0_u32..50, (0_u64..90, 0_u64..4), 1..50)
+        ) {
+            let rows: Vec<(u32, u64, u64)> = rows.into_iter().map(|(value, (a, d))| (value, a + 1, d)).collect();
+            let each = |&(value, a, d): &(u32, u64, u64)| vec![value; (a + d) as usize];
+            let all: Vec<u32> = rows.iter().flat_map(each).collect();
+            let spare = all.len() / 1_000;
+            let expected = FeatureRange { lowest: all[spare], highest: all[all.len() - 1 - spare] };
+            prop_assert_eq!(counts(&rows).middle_range(), expected);
+            let wide = ValueCounts::new(8, rows.iter().map(|&(value, a, d)| (8 * value, [a, d])));
+            let FeatureRange { lowest, highest } = expected;
+            prop_assert_eq!(wide.middle_range(), FeatureRange { lowest: 8 * lowest, highest: 8 * highest + 7 });
+        }
+
         #[test]
         fn a_multiple_of_the_rows_has_the_same_cuts(
             rows in prop::collection::vec((0_u64..50, 0_u64..4), 1..80)

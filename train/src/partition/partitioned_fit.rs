@@ -9,6 +9,7 @@ use crate::growth::growing::GrowingTree;
 use crate::growth::histogram::LevelCounts;
 use crate::splits::run_cuts;
 use crate::{Fitted, ForestTask, Part, ReadTask, RunSwitch, TrainError};
+use dropcast_forest::FeatureRange;
 use dropcast_forest::binning::Bins;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -84,11 +85,12 @@ enum Stage {
     Failed,
 }
 
-/// How rows are binned, and the bins.
+/// How rows are binned, the bins, and each feature's range.
 #[derive(Debug)]
 struct Binned {
     binning: Binning,
     bins: Vec<Bins>,
+    ranges: Vec<FeatureRange>,
 }
 
 impl PartitionedFit {
@@ -186,7 +188,8 @@ impl PartitionedFit {
                 });
                 let nested = nest(&self.read, &self.tasks)?;
                 let grown = Vec::from_iter(grown);
-                Stage::Fitted(finish_all(&self.read, &binned.bins, &nested, &grown)?)
+                let known = (binned.bins.as_slice(), binned.ranges.as_slice());
+                Stage::Fitted(finish_all(&self.read, known, &nested, &grown)?)
             }
             _ => return Err(wrong()),
         };
@@ -218,7 +221,8 @@ impl PartitionedFit {
         let plans = nested.iter().map(|group| group.plan(&self.read, &bins, classes));
         let plans = plans.collect::<Result<Vec<_>, _>>()?;
         let growing = GrowingForests::new(plans.clone(), NonZeroUsize::MIN.get());
-        let binned = Binned { binning: Binning { division, edges, kinds }, bins };
+        let ranges = features.iter().map(|values| values.middle_range()).collect();
+        let binned = Binned { binning: Binning { division, edges, kinds }, bins, ranges };
         Ok(Stage::Growing { binned, plans, growing })
     }
 

@@ -10,8 +10,8 @@ use crate::splits::{Parts, RunTimes, SplitPlan};
 use crate::threads::Threads;
 use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
 use dropcast_features::FeatureSet;
-use dropcast_forest::SwitchContext;
 use dropcast_forest::binning::Bins;
+use dropcast_forest::{FeatureRange, SwitchContext};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -41,6 +41,8 @@ pub struct ReadTask {
 pub struct TrainingRows {
     pub(crate) task: ReadTask,
     pub(crate) rows: BinnedRows,
+    /// Of each feature.
+    pub(crate) ranges: Vec<FeatureRange>,
     /// Accepted and dropped training rows, neither 0.
     pub(crate) classes: (u64, u64),
 }
@@ -82,10 +84,10 @@ impl TrainingRows {
         let plan = SplitPlan::new(&task.split, task.seed, times);
         let (before, threads) = (RowNumbers::default(), Threads::new(task.threads));
         let pass = Pass { source, features, plan: &plan, before: &before, threads: &threads };
-        let (bins, classes) = find_bins(&pass, usize::from(task.max_bins) - 1)?;
+        let (bins, ranges, classes) = find_bins(&pass, usize::from(task.max_bins) - 1)?;
         let rows = bin_rows(&pass, &bins, ChunkWriter::new(spill))?;
         drop(plan);
-        Ok(TrainingRows { task, rows, classes })
+        Ok(TrainingRows { task, rows, ranges, classes })
     }
 
     /// What was read.
@@ -109,15 +111,19 @@ impl TrainingRows {
     }
 }
 
-/// Makes bins from the training rows; also returns the numbers of accepted and dropped ones.
+/// Makes bins from the training rows; also returns each feature's range, and the numbers of accepted and dropped ones.
 fn find_bins<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     most: usize,
-) -> Result<(Vec<Bins>, (u64, u64)), TrainError> {
+) -> Result<(Vec<Bins>, Vec<FeatureRange>, (u64, u64)), TrainError> {
     let (sketches, counts) = count_values(pass, |_, _| (), |()| {})?;
     let classes = counts.check()?;
-    let bins = |sketch: ValueSketch| Bins::new(sketch.finish().edges(most));
-    Ok((pass.threads.map(sketches, bins), classes))
+    let bins = |sketch: ValueSketch| {
+        let values = sketch.finish();
+        (Bins::new(values.edges(most)), values.middle_range())
+    };
+    let (bins, ranges) = pass.threads.map(sketches, bins).into_iter().unzip();
+    Ok((bins, ranges, classes))
 }
 
 /// Counts the training rows by value of each feature, and by class. In the same pass any thread

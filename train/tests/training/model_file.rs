@@ -48,11 +48,11 @@ fn its_metrics_follow_from_its_confusion_matrices() {
 #[test]
 fn another_version_is_refused_as_such_whatever_else_it_holds() {
     assert_eq!(
-        fault("\"format_version\": 1", "\"format_version\": 2, \"new\": []"),
-        "the model has format_version 2, but this dropcast reads 1"
+        fault("\"format_version\": 2", "\"format_version\": 3, \"new\": []"),
+        "the model has format_version 3, but this dropcast reads 1 and 2"
     );
     assert_eq!(
-        fault("\"format_version\": 1", "\"format_version\": \"1\""),
+        fault("\"format_version\": 2", "\"format_version\": \"1\""),
         "not a dropcast model: invalid type: string \"1\", expected a JSON number at line 2 column 23"
     );
     let other = Model::from_json("{\"trees\": []}").unwrap_err();
@@ -99,4 +99,26 @@ fn features_that_we_do_not_compute_as_described_are_refused() {
         fault("\"average\": \"ns3-trunc\"", "\"average\": \"shift\""),
         "the model's feature avg_queue_length has average shift, but this dropcast computes ns3-trunc"
     );
+}
+
+#[test]
+fn ranges_go_with_the_version() {
+    assert_eq!(
+        fault("\"format_version\": 2", "\"format_version\": 1"),
+        "the model's feature avg_queue_length has a range, but format_version 1 has none"
+    );
+    assert_eq!(
+        fault("{\"lowest\": 0, \"highest\": 214310}", "null"),
+        "the model's feature occupancy has no range, but format_version 2 has one from lowest to highest"
+    );
+    assert_eq!(
+        fault("\"lowest\": 0, \"highest\": 214310", "\"lowest\": 214311, \"highest\": 214310"),
+        "the model's feature occupancy has the range from 214311 to 214310, but format_version 2 has one from lowest \
+         to highest"
+    );
+    // Without ranges it is the first version, as before.
+    let model = Model::from_json(example()).unwrap();
+    let earlier = Model { ranges: None, ..model };
+    assert!(earlier.to_json().starts_with("{\n  \"format_version\": 1,\n"));
+    assert_eq!(Model::from_json(&earlier.to_json()).unwrap(), earlier);
 }

@@ -15,6 +15,7 @@ use super::value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verd
 use crate::report::{
     ReplayTotals, ReportError, common_dt_alpha, common_own_policy, common_slack_bytes, ratio,
 };
+use crate::wall_clock::UtcOffset;
 use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use dropcast_train::Model;
@@ -282,6 +283,7 @@ impl Judge {
             switches: self.places.switches(&self.replayed, best_alpha),
             queues,
             queues_left_out,
+            utc_offset: UtcOffset::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::real_drops::ReasonSection;
 use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
 use crate::report::{AgreementSection, PolicySection, ReplayTotals};
+use crate::wall_clock::UtcOffset;
 use dropcast_replay::{Arrival, ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,9 @@ pub struct Verdict {
     pub queues: Vec<QueueDrops>,
     /// Of these, how many are left out because there are too many.
     pub queues_left_out: u64,
+    /// The clock by which texts and pages tell times; JSON has UTC.
+    #[serde(skip)]
+    pub utc_offset: UtcOffset,
 }
 
 /// What follows from a [`Verdict`], in bytes. Policies are those that a switch can run: Dynamic Thresholds at its best
