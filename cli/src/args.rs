@@ -252,6 +252,9 @@ pub(crate) struct RefineArgs {
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Add each run that ends to this file, and do not repeat those that it has: a search that was stopped goes on.
+    #[arg(long, value_name = "RUNS.jsonl")]
+    pub(crate) keep: Option<PathBuf>,
     /// Folder for model.json and rounds.json.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dropcast import _dropcast
@@ -138,6 +138,11 @@ def _keeping(keep: Path | None, part: str | None) -> dict[str, str | None]:
     return {"keep": name, "part": part, "program": _dropcast.__file__}
 
 
+def simulate_share(job: str, *, keep: Path, part: str) -> int:
+    """Simulates a part, such as "2/4", of a job of :func:`refine_by` into the file ``keep``."""
+    return _dropcast.simulate_share(Bar(False), job, _keeping(keep, part))
+
+
 @takes_settings_of("refine")
 def refine(
     data: Any = (),
@@ -146,6 +151,7 @@ def refine(
     experiment: Path | Mapping[str, Any] | None = None,
     output: Path | None = None,
     threads: int | None = None,
+    keep: Path | None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> tuple[Model, Described]:
@@ -155,8 +161,27 @@ def refine(
     ``data`` are labelled traces that train beside that: files or frames. ``model`` are models to
     choose from, one or several. ``experiment`` is a file, or a dict with its fields. Returns the
     model, which predicts no drop if none was better than that, and what each round came to;
-    ``output`` is a folder for both.
+    ``output`` is a folder for both. Each run that ends is added to the file ``keep``, and those that
+    it has are not repeated.
     """
+    chosen = {"model": model, "experiment": experiment, "output": output, "threads": threads, "keep": keep}
+    return refine_by(None, data, progress=progress, **chosen, **settings)
+
+
+def refine_by(
+    simulate: Callable[[str, int], Iterable[str]] | None,
+    data: Any = (),
+    *,
+    model: Any = (),
+    experiment: Path | Mapping[str, Any] | None = None,
+    output: Path | None = None,
+    threads: int | None = None,
+    keep: Path | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> tuple[Model, Described]:
+    """:func:`refine`, whose runs ``simulate`` has simulated elsewhere, if ``keep`` names a file: it takes a job
+    and the number of its runs, and yields the lines of each part that :func:`simulate_share` did."""
     models = as_list(model)
     arguments = as_arguments(settings)
     arguments += [f"--model={os.fspath(of)}" for of in models if is_path(of)]
@@ -173,6 +198,8 @@ def refine(
         "models": [(f"model {place}", of._model) for place, of in enumerate(given)],
         "data": traces_of(data),
         "experiment": fields,
+        "keeping": _keeping(keep, None),
+        "simulate": simulate,
     }
     into, threads = None if output is None else os.fspath(output), whole("threads", threads)
     made, found, text = _dropcast.refine(Bar(progress), refinable, arguments, threads, into)

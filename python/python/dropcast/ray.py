@@ -30,9 +30,12 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
+from dropcast._described import Described
+from dropcast._settings import takes_settings_of
 from dropcast.errors import InputError
 from dropcast.fabric import map as find_where_it_pays
-from dropcast.fabric import simulate
+from dropcast.fabric import refine_by, simulate, simulate_share
+from dropcast.models import Model
 from dropcast.partitions import Training, open_partition, settings_json
 from dropcast.partitions import train as train_here
 
@@ -44,6 +47,7 @@ __all__ = [
     "experiment",
     "leave_one_out",
     "map",
+    "refine",
     "sweep",
     "train",
 ]
@@ -282,6 +286,53 @@ def experiment(
     ``parts`` and ``keep`` as for :func:`map`.
     """
     return _simulated("experiment", config, None, keep, parts, progress)
+
+
+@takes_settings_of("refine")
+def refine(
+    data: Any = (),
+    *,
+    experiment: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    parts: int | None = None,
+    progress: bool | Callable[[str], None] = True,
+    **settings: Any,
+) -> tuple[Model, Described]:
+    """Chooses models by what they do to flows: :func:`dropcast.refine`, its runs in ``parts`` tasks for each choice.
+
+    Training and labelling stay in this process. ``parts`` and ``keep`` as for :func:`map`.
+    """
+    _begin()
+    tell = _teller(progress)
+    parts = parts or 4 * _cpus(1)
+
+    def simulate(job: str, runs: int) -> Iterator[str]:
+        count, known = min(parts, runs), ray.put(job)
+        waiting = [_simulate_share.remote(known, f"{nth + 1}/{count}") for nth in range(count)]
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting)
+                yield from ray.get(done)
+                tell(f"refine: {count - len(waiting)} of {count} parts, {runs} runs")
+        finally:
+            for task in waiting:
+                ray.cancel(task)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        settings["keep"] = keep or os.path.join(scratch, "runs.jsonl")
+        return refine_by(
+            simulate, data, experiment=experiment, output=output, progress=False, **settings
+        )
+
+
+@ray.remote(**_TASK)
+def _simulate_share(job: str, part: str) -> str:
+    """What the runs of a part of a job came to."""
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = pathlib.Path(scratch, "runs.jsonl")
+        simulate_share(job, keep=runs, part=part)
+        return runs.read_text()
 
 
 def _simulated(
