@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._described import Described
@@ -22,6 +22,15 @@ from dropcast._settings import (
 from dropcast.errors import InputError
 from dropcast.models import Model
 from dropcast.traces import traces_of
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import (
+        RefineSettings,
+        ReproduceSettings,
+    )
 
 Path = str | os.PathLike[str]
 
@@ -153,7 +162,7 @@ def refine(
     threads: int | None = None,
     keep: Path | None = None,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[RefineSettings],
 ) -> tuple[Model, Described]:
     """Chooses models and vote thresholds by what they do to flows, and trains on what Credence
     meets (docs/closed-loop.md).
@@ -164,8 +173,17 @@ def refine(
     ``output`` is a folder for both. Each run that ends is added to the file ``keep``, and those that
     it has are not repeated.
     """
-    chosen = {"model": model, "experiment": experiment, "output": output, "threads": threads, "keep": keep}
-    return refine_by(None, data, progress=progress, **chosen, **settings)
+    return refine_by(
+        None,
+        data,
+        model=model,
+        experiment=experiment,
+        output=output,
+        threads=threads,
+        keep=keep,
+        progress=progress,
+        **settings,
+    )
 
 
 def refine_by(
@@ -178,7 +196,7 @@ def refine_by(
     threads: int | None = None,
     keep: Path | None = None,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[RefineSettings],
 ) -> tuple[Model, Described]:
     """:func:`refine`, whose runs ``simulate`` has simulated elsewhere, if ``keep`` names a file: it takes a job
     and the number of its runs, and yields the lines of each part that :func:`simulate_share` did."""
@@ -208,7 +226,7 @@ def refine_by(
 
 @takes_settings_of("reproduce")
 def reproduce(
-    figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Any
+    figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Unpack[ReproduceSettings]
 ) -> list[str]:
     """Reproduces a figure of the Credence paper, ``fig6`` to ``fig15``, or figures 6 to 13 at once,
     ``fabric``: numbers as CSV, pictures as SVG, into the folder ``output``, ``runs/FIGURE`` unless given.

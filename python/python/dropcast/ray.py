@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -38,6 +38,16 @@ from dropcast.fabric import refine_by, simulate, simulate_share
 from dropcast.models import Model
 from dropcast.partitions import Training, open_partition, settings_json
 from dropcast.partitions import train as train_here
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import (
+        LabelSettings,
+        RefineSettings,
+        SplitForestSettings,
+    )
 
 __all__ = [
     "Collected",
@@ -118,7 +128,7 @@ def train(
     threads: int = 1,
     memory_limit: int | None = None,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[SplitForestSettings],
 ) -> Trained:
     """Trains a forest: the model of ``dropcast train`` on the same files in the same order.
 
@@ -170,7 +180,7 @@ def collect(
     max_waiting_rows: int = 1 << 24,
     rows_per_task: int = 10_000_000,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[LabelSettings],
 ) -> list[Collected]:
     """Labels events, one task per run and switch, into ``output/run=NAME/switch=ID/part-0.parquet``.
 
@@ -292,16 +302,18 @@ def experiment(
 def refine(
     data: Any = (),
     *,
+    model: Any = (),
     experiment: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     output: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
     keep: str | os.PathLike[str] | None = None,
     parts: int | None = None,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[RefineSettings],
 ) -> tuple[Model, Described]:
     """Chooses models by what they do to flows: :func:`dropcast.refine`, its runs in ``parts`` tasks for each choice.
 
-    Training and labelling stay in this process. ``parts`` and ``keep`` as for :func:`map`.
+    Training and labelling stay in this process, on ``threads`` threads. ``parts`` and ``keep`` as for :func:`map`.
     """
     _begin()
     tell = _teller(progress)
@@ -320,9 +332,16 @@ def refine(
                 ray.cancel(task)
 
     with tempfile.TemporaryDirectory() as scratch:
-        settings["keep"] = keep or os.path.join(scratch, "runs.jsonl")
         return refine_by(
-            simulate, data, experiment=experiment, output=output, progress=False, **settings
+            simulate,
+            data,
+            model=model,
+            experiment=experiment,
+            output=output,
+            threads=threads,
+            keep=keep or os.path.join(scratch, "runs.jsonl"),
+            progress=False,
+            **settings,
         )
 
 
@@ -386,7 +405,7 @@ def leave_one_out(
     seed: int = 1,
     threads: int = 1,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[SplitForestSettings],
 ) -> list[Fold]:
     """Trains once for each trace, on all others; tells what each model is worth on its trace.
 
@@ -449,7 +468,7 @@ class _Worker:
 
 
 @ray.remote(**_TASK)
-def _summarize(path: str, settings: dict[str, Any]) -> str:
+def _summarize(path: str, settings: SplitForestSettings) -> str:
     return _dropcast.summarize_trace(path, settings_json(**settings))
 
 
@@ -518,7 +537,7 @@ def _share(
 
 @ray.remote(**_TASK)
 def _fold(
-    summaries: list[str], nth: int, seed: int, threads: int, settings: dict[str, Any]
+    summaries: list[str], nth: int, seed: int, threads: int, settings: SplitForestSettings
 ) -> dict[str, Any]:
     began = time.perf_counter()
     data, test = summaries[:nth] + summaries[nth + 1 :], [summaries[nth]]
@@ -568,7 +587,7 @@ def _merged(merge: Any, answers: list[Any]) -> Any:
     return ray.get(answers[0])
 
 
-def _summaries(roles: list[Paths], settings: dict[str, Any]) -> list[list[str]]:
+def _summaries(roles: list[Paths], settings: SplitForestSettings) -> list[list[str]]:
     """Summaries of the traces of each role, a task per file."""
     files = [_files(role) for role in roles]
     asked = [[_summarize.remote(path, settings) for path in of_role] for of_role in files]
