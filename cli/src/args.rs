@@ -424,6 +424,7 @@ fn targets() -> String {
 Examples:
   dropcast verify model.json --target c dct
   dropcast verify model.json --target c --trace trace.parquet --time
+  dropcast verify model.json --target verilog --switch leaf.toml
   dropcast verify model.json --switch leaf.toml --verdicts mine.txt
   dropcast verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
@@ -438,8 +439,8 @@ pub(crate) struct VerifyArgs {
         requires_all = ["switch", "verdicts"]
     )]
     pub(crate) policy: Option<NamedPolicy>,
-    /// Switch description that `dropcast export` was given.
-    #[arg(long, value_name = "FILE.toml", requires = "verdicts")]
+    /// Switch description that `dropcast export` was given. With the target verilog, Verilator lints the whole decision, too.
+    #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
     /// What your code decided about the exported packets, such as `model_packets.csv` of the target `vectors`: for each packet
     /// that arrives a line with 1 (accepted) or 0.
