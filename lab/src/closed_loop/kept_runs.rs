@@ -108,7 +108,7 @@ impl KeptRuns {
         program: &Path,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
-        let program = sha256_file(program)?;
+        let program = program_sha256(program)?;
         let file_name = || path.display().to_string();
         let io = |doing| move |source| DataError::Io { file: file_name(), doing, source };
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -211,6 +211,18 @@ impl KeptRuns {
             std::iter::once(&*self.program).chain(parts.iter().map(String::as_str)).collect();
         sha256(all.join("\n").as_bytes())
     }
+}
+
+/// The SHA-256 of a program's file when this process first asked: a task of a cluster asks for each of its parts.
+fn program_sha256(program: &Path) -> Result<String, PipelineError> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(hash) = known.get(program) {
+        return Ok(hash.clone());
+    }
+    let hash = sha256_file(program)?;
+    known.insert(program.to_owned(), hash.clone());
+    Ok(hash)
 }
 
 /// As JSON.
