@@ -253,6 +253,9 @@ pub(crate) struct RefineArgs {
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    /// Add each run that ends to this file, and do not repeat those that it has: a search that was stopped goes on.
+    #[arg(long, value_name = "RUNS.jsonl")]
+    pub(crate) keep: Option<PathBuf>,
     /// Folder for model.json and rounds.json.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -422,6 +425,7 @@ fn targets() -> String {
 Examples:
   dropcast verify model.json --target c dct
   dropcast verify model.json --target c --trace trace.parquet --time
+  dropcast verify model.json --target verilog --switch leaf.toml
   dropcast verify model.json --switch leaf.toml --verdicts mine.txt
   dropcast verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
@@ -436,8 +440,8 @@ pub(crate) struct VerifyArgs {
         requires_all = ["switch", "verdicts"]
     )]
     pub(crate) policy: Option<NamedPolicy>,
-    /// Switch description that `dropcast export` was given.
-    #[arg(long, value_name = "FILE.toml", requires = "verdicts")]
+    /// Switch description that `dropcast export` was given. With the target verilog, Verilator lints the whole decision, too.
+    #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
     /// What your code decided about the exported packets, such as `model_packets.csv` of the target `vectors`: for each packet
     /// that arrives a line with 1 (accepted) or 0.

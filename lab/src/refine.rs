@@ -6,7 +6,7 @@
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Experiment, MOST_RUNS, NamedPolicy, Objective, Oracles,
+    Candidate, Choice, Chooser, Experiment, KeptRuns, MOST_RUNS, NamedPolicy, Objective, Oracles,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -23,6 +23,7 @@ use dropcast_switch::PolicySpec;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to refine, and how.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub struct RefineTask {
     pub rounds: u32,
     /// Runs that are labelled in each round.
     pub labelled_runs: u32,
+    /// Runs to choose by that are known; others are added to it.
+    pub kept: Option<Arc<KeptRuns>>,
 }
 
 /// How models are refined, as commands state it.
@@ -83,6 +86,7 @@ impl RefineSettings {
             train,
             rounds,
             labelled_runs,
+            kept: None,
         })
     }
 }
@@ -151,6 +155,7 @@ impl LoopChoice for LoopSettings {
             train: TrainSettings::default(),
             rounds: 0,
             labelled_runs: 0,
+            kept: None,
         };
         let refined = refine(&task, resources, progress)?;
         let model = refined.model.to_json();
@@ -228,7 +233,8 @@ pub fn refine(
     // Before the experiment runs.
     LabelledTraces::new(task.data.clone(), &task.train.features)?;
     let features = all_features(task)?;
-    let chooser = Chooser::new(&task.experiment, &task.objective, &features, resources)?;
+    let chooser = Chooser::new(&task.experiment, &task.objective, &features, resources)?
+        .keeping(task.kept.clone());
     let work = Work { task, resources, progress, chooser };
     let mut models = task.models.clone();
     let (mut rows, mut labelled) = (None, Vec::new());

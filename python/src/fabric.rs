@@ -1,21 +1,21 @@
 //! Generated arrivals, and what is run in the fabric.
 
+use crate::fleet::{PythonFleet, Raised};
 use crate::frame::PyFrame;
+use crate::keeping::Keeping;
 use crate::model::{Model, traces_of};
 use crate::settings::{Described, parse, parse_subcommand, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
-use dropcast_lab::closed_loop::{Experiment, KeptRuns, NamedPolicy, Part, RunFile};
+use dropcast_lab::closed_loop::{Experiment, NamedPolicy, RunFile};
 use dropcast_lab::map::{MapSettings, map as find_where_it_pays, map_into, simulate_part};
 use dropcast_lab::pages::{experiment_text, flow_times, refined_text, reproduced};
 use dropcast_lab::refine::{RefineSettings, refine as refine_models, refine_into};
 use dropcast_lab::reproduce::Figure;
-use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::generate::{
     Topology, WorkloadChanges, WorkloadSettings, generate as generate_file, generate_frame,
 };
 use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::progress::Progress;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,29 +43,6 @@ pub(crate) fn generate(
             }
         }
     })
-}
-
-/// Where finished runs are kept, and which are simulated.
-#[derive(FromPyObject)]
-pub(crate) struct Keeping {
-    #[pyo3(item)]
-    keep: Option<PathBuf>,
-    #[pyo3(item)]
-    part: Option<String>,
-    /// The file of this program: runs of another one do not count.
-    #[pyo3(item)]
-    program: PathBuf,
-}
-
-impl Keeping {
-    fn part(&self, py: Python<'_>) -> PyResult<Option<Part>> {
-        self.part.as_ref().map(|part| text(py, "part", part)).transpose()
-    }
-
-    fn open(&self, progress: &dyn Progress) -> Result<Option<Arc<KeptRuns>>, PipelineError> {
-        let Some(path) = &self.keep else { return Ok(None) };
-        Ok(Some(Arc::new(KeptRuns::open(path, &self.program, progress)?)))
-    }
 }
 
 /// What was compared, or how many runs were simulated of a part of it.
@@ -117,7 +94,7 @@ pub(crate) fn experiment(
     let done = work::run(py, bar, |progress| {
         let mut prepared = experiment.prepare()?;
         if let Some(kept) = keeping.open(progress)? {
-            prepared = prepared.keeping(kept);
+            prepared = prepared.keeping(Arc::new(kept));
         }
         Ok(match (output, part) {
             (_, Some(part)) => Done::Part(prepared.simulate_part(part, &resources, progress)?),
@@ -148,7 +125,7 @@ pub(crate) fn map(
     let resources = resources(py, threads, None, None)?;
     let part = keeping.part(py)?;
     let done = work::run(py, bar, |progress| {
-        let kept = keeping.open(progress)?;
+        let kept = keeping.open(progress)?.map(Arc::new);
         let files = |found: &_| Ok(dropcast_lab::pages::map::files(found)?);
         Ok(match (&folder, part, kept) {
             (_, Some(part), Some(kept)) => {
@@ -180,6 +157,11 @@ pub(crate) struct Refinable<'py> {
     /// The experiment as JSON, in place of a file.
     #[pyo3(item)]
     experiment: Option<String>,
+    #[pyo3(item)]
+    keeping: Keeping,
+    /// Simulates runs elsewhere ([`PythonFleet`]), if there is a file to keep them.
+    #[pyo3(item)]
+    simulate: Option<Py<PyAny>>,
 }
 
 /// Chooses and trains models by what they do to flows. Returns the model, and what came of it as
@@ -204,10 +186,21 @@ pub(crate) fn refine(
     let models = refinable.models.iter();
     task.models.extend(models.map(|(name, model)| (name.clone(), model.0.model.clone())));
     task.data.extend(traces_of(&refinable.data));
-    let refined = work::run(py, bar, |progress| match &folder {
-        Some(folder) => refine_into(folder, &task, &resources, progress),
-        None => refine_models(&task, &resources, progress),
-    })?;
+    let raised = Raised::default();
+    let keeping = refinable.keeping;
+    let fleet = refinable.simulate.map(|simulate| PythonFleet::new(simulate, raised.clone()));
+    let refined = work::run(py, bar, |progress| {
+        let kept = keeping.open(progress)?;
+        task.kept = kept.map(|kept| match fleet {
+            Some(fleet) => Arc::new(kept.asking(Box::new(fleet))),
+            None => Arc::new(kept),
+        });
+        match &folder {
+            Some(folder) => refine_into(folder, &task, &resources, progress),
+            None => refine_models(&task, &resources, progress),
+        }
+    });
+    let refined = raised.or(refined)?;
     let (found, text) = (errors::to_json(py, &refined)?, refined_text(&refined));
     Ok((Model::of(refined.model), found, text))
 }

@@ -4,8 +4,10 @@
 mod environment;
 mod errors;
 mod fabric;
+mod fleet;
 mod frame;
 mod inspection;
+mod keeping;
 mod model;
 mod own_policy;
 mod partitions;
@@ -24,6 +26,8 @@ mod _dropcast {
     use crate::environment::Environment;
     #[pymodule_export]
     use crate::fabric::{experiment, generate, map, refine, reproduce};
+    #[pymodule_export]
+    use crate::fleet::simulate_share;
     #[pymodule_export]
     use crate::frame::{PyFrame, create_folder, integer_columns, write_file};
     #[pymodule_export]

@@ -215,6 +215,7 @@ impl Model {
             seed,
             trace: trace.map(|trace| trace.trace.clone()),
             time,
+            switch: None,
         };
         let file = &self.0;
         let found = work::run(py, bar, |progress| verify_exports(file, &task, progress))?;

@@ -156,6 +156,11 @@ def test_refined_models_are_those_of_the_command(run, trace_file, trace, model):
     made, found = dropcast.refine(trace_file, experiment="loop.toml", output="ours", **settings)
     assert files("ours") == files("theirs") and found == told
     assert made.to_json() == Path("theirs/model.json").read_text() and str(found)
+    kept = dropcast.refine(trace_file, experiment="loop.toml", keep="runs.jsonl", **settings)[0]
+    runs = Path("runs.jsonl").read_bytes()
+    again = dropcast.refine(trace_file, experiment="loop.toml", keep="runs.jsonl", **settings)[0]
+    assert kept.to_json() == again.to_json() == made.to_json()
+    assert Path("runs.jsonl").read_bytes() == runs and runs.count(b"\n") > 10
     # Frames, models in memory and a dict serve as well.
     made, found = dropcast.refine(trace, model=[model, "model.json"], experiment=LOOP, runs=5, rounds=0)
     tried = {of["model"] for of in found["rounds"][0]["choice"]["candidates"]}

@@ -2,13 +2,15 @@
 
 import inspect
 import json
+import re
 import subprocess
 import sys
+from typing import get_args, get_type_hints
 
 import pytest
 
 import dropcast
-from dropcast import _dropcast
+from dropcast import _dropcast, named_settings
 from dropcast._settings import arguments_of, commands, default_of
 
 # Commands that the package has no function of, and why.
@@ -82,6 +84,45 @@ def test_functions_have_the_names_and_defaults_of_the_command(command):
             assert default is None  # it depends on the figure
         elif expected is None and not argument["is_required"]:
             assert default in (None, (), False, inspect.Parameter.empty), name
+
+
+@pytest.mark.parametrize(
+    "function, settings",
+    [
+        (dropcast.collect, named_settings.CollectSettings),
+        (dropcast.train, named_settings.TrainSettings),
+        (dropcast.train_per, named_settings.TrainSettings),
+        (dropcast.refine, named_settings.RefineSettings),
+        (dropcast.reproduce, named_settings.ReproduceSettings),
+    ],
+)
+def test_settings_are_named_for_type_checkers(function, settings):
+    own = inspect.signature(function.__wrapped__).parameters
+    further = {name for name in inspect.signature(function).parameters if name not in own}
+    types = get_type_hints(settings)
+    assert set(types) == further
+    command = {"train_per": "train"}.get(function.__name__, function.__name__)
+    for argument in arguments_of(command):
+        said = types.get(argument["name"].replace("-", "_"), object)
+        if argument["is_flag"]:
+            assert said in (bool, object), argument["name"]
+        elif argument["choices"] and said is not object:
+            assert list(get_args(said)) == argument["choices"], argument["name"]
+        elif isinstance(default_of(argument), (int, float)):
+            assert said in (type(default_of(argument)), object), argument["name"]
+
+
+def test_settings_of_parts_are_named_for_type_checkers():
+    def known(call):
+        with pytest.raises(dropcast.InputError, match="unknown field `x`") as error:
+            call()
+        return set(re.findall("`([a-z_]+)`", str(error.value).split("expected one of")[1]))
+
+    forest = known(lambda: _dropcast.summarize_trace("none", '{"x": 1}'))
+    split = known(lambda: _dropcast.summarize_trace("none", '{"split": {"by": "time", "x": 1}}'))
+    assert set(get_type_hints(named_settings.SplitForestSettings)) == forest | split - {"by"}
+    labels = known(lambda: _dropcast.cut_events('{"settings": {"x": 1}}', 1))
+    assert set(get_type_hints(named_settings.LabelSettings)) == labels
 
 
 def test_help_teaches_what_the_command_says():

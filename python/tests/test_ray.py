@@ -347,28 +347,71 @@ def test_experiments_and_maps_are_those_of_one_machine(cluster, tmp_path):
     assert json.loads((tmp_path / "map/map.json").read_text()) == found
 
 
+def kill_the_first(task, killed):
+    """Kills the first process that runs a task."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            title = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if title.startswith(b"ray::" + task) and not killed:
+            os.kill(int(entry.name), signal.SIGKILL)
+            killed.append(entry.name)
+            return
+    if not killed:
+        threading.Timer(0.02, kill_the_first, (task, killed)).start()
+
+
 def test_a_killed_task_repeats_its_part(cluster, tmp_path):
     """Parts are Ray's tasks: one that is lost runs again, and what it adds is the same."""
     longer = {**LOOP, "runs": 12}
     compared = dropcast.simulate(experiment=longer, progress=False)
     killed = []
-
-    def kill():
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                title = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if title.startswith(b"ray::_simulate") and not killed:
-                os.kill(int(entry.name), signal.SIGKILL)
-                killed.append(entry.name)
-                return
-        if not killed:
-            threading.Timer(0.02, kill).start()
-
-    kill()
+    kill_the_first(b"_simulate", killed)
     made = dropcast.ray.experiment(longer, parts=2, progress=False)
     assert killed and made.summary == compared.summary
+
+
+def test_refined_models_are_those_of_one_machine(cluster, files, tmp_path):
+    given = dict(experiment=LOOP, runs=5, rounds=1, labelled_runs=1, n_estimators=2)
+    data = files / "leaf.parquet"
+    here, rounds = dropcast.refine(data, output=tmp_path / "here", progress=False, **given)
+    keep, told, killed = tmp_path / "runs.jsonl", [], []
+    kill_the_first(b"_simulate_share", killed)
+    for name, parts in [("one", 1), ("many", None)]:
+        keep.unlink(missing_ok=True)
+        made, found = dropcast.ray.refine(
+            data, output=tmp_path / name, keep=keep, parts=parts, progress=told.append, **given
+        )
+        assert made.to_json() == here.to_json() and found == rounds
+        for file in ["model.json", "rounds.json"]:
+            assert (tmp_path / name / file).read_bytes() == (tmp_path / "here" / file).read_bytes()
+    assert killed and any(line.startswith("refine: 1 of 1 parts") for line in told)
+    # One that was stopped goes on, and each run was simulated once: nobody is asked for more.
+    kept, told = keep.read_bytes(), []
+    lines = kept.splitlines()
+    assert len(set(lines)) == len(lines) > 10
+    dropcast.ray.refine(data, keep=keep, progress=told.append, **given)
+    assert keep.read_bytes() == kept and not told
+    keep.write_bytes(b"\n".join(lines[:-2]) + b"\n")
+    made, _ = dropcast.ray.refine(data, keep=keep, progress=told.append, **given)
+    assert made.to_json() == here.to_json() and told[-1] == "refine: 2 of 2 parts, 2 runs"
+    assert sorted(keep.read_bytes().splitlines()) == sorted(lines)
+
+
+def test_what_is_wrong_with_a_search_is_told(cluster, files, monkeypatch):
+    with pytest.raises(dropcast.InputError, match="neither a model nor data"):
+        dropcast.ray.refine(experiment=LOOP, runs=5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'vote'"):
+        dropcast.ray.refine(files / "leaf.parquet", vote="f1")
+
+    # What the driver's own function raises comes out as it is.
+    def raised(*_):
+        raise KeyError("no cluster")
+
+    monkeypatch.setattr(dropcast.ray._simulate_share, "remote", raised)
+    with pytest.raises(KeyError, match="no cluster"):
+        dropcast.ray.refine(files / "leaf.parquet", experiment=LOOP, runs=5, rounds=0, progress=False)
 
 
 def test_what_is_wrong_is_told(files):

@@ -1,4 +1,4 @@
-//! The Verilog pipeline, simulated in its testbench.
+//! The Verilog pipeline, simulated in its testbench; and the whole decision, linted.
 
 mod synthesis;
 
@@ -36,6 +36,7 @@ impl Runner for Verilog {
         if let Ok(verilator) = &verilator {
             lint(&sources, verilator)?;
         }
+        let linted = linted_decision(emitted, &verilator)?;
         let simulation = match (icarus, verilator) {
             (_, Ok(verilator)) if sources.bytes()? >= LARGE_BYTES => {
                 verilated(&sources, &verilator)
@@ -44,7 +45,9 @@ impl Runner for Verilog {
             (Err(_), Ok(verilator)) => verilated(&sources, &verilator),
             (Err(missing), Err(_)) => Err(missing),
         };
-        Ok(vec![Box::new(simulation?)])
+        let mut simulation = simulation?;
+        simulation.name += &linted;
+        Ok(vec![Box::new(simulation)])
     }
 }
 
@@ -57,9 +60,9 @@ struct Sources {
 
 impl Sources {
     fn find(emitted: &Emitted<'_>) -> Result<Self, VerifyError> {
-        let (_, testbench) = emitted.file_ending("_tb.v")?;
-        let folder = emitted.folder.to_owned();
-        Ok(Sources { folder, module: testbench.clone(), testbench: format!("{testbench}_tb") })
+        let (_, name) = emitted.file_ending("_predictor_tb.v")?;
+        let (folder, module) = (emitted.folder.to_owned(), format!("{name}_predictor"));
+        Ok(Sources { folder, testbench: format!("{module}_tb"), module })
     }
 
     /// The files of both.
@@ -79,6 +82,24 @@ fn lint(sources: &Sources, verilator: &FoundTool) -> Result<(), VerifyError> {
     let mut command = verilator.in_folder(&sources.folder);
     command.args(["--lint-only", "--timing", "-Wall", "--top-module", &sources.testbench]);
     run(command.args(sources.files()), "linting the Verilog").map(drop)
+}
+
+/// Lints the module of the whole decision, if there is one, as it is shipped: alone and with its own parameters. Says so in words that
+/// go behind a simulator's name.
+fn linted_decision(
+    emitted: &Emitted<'_>,
+    verilator: &Result<FoundTool, VerifyError>,
+) -> Result<String, VerifyError> {
+    let Ok((_, name)) = emitted.file_ending("_decision.v") else { return Ok(String::new()) };
+    let Ok(verilator) = verilator else {
+        return Ok(format!("; {name}_decision.v NOT linted: verilator is not installed"));
+    };
+    let mut command = verilator.in_folder(emitted.folder);
+    command.args(["--lint-only", "-Wall", "--top-module", &format!("{name}_decision")]);
+    let parts = ["predictor", "average", "decision"].map(|part| format!("{name}_{part}.v"));
+    command.args(parts.iter().filter(|part| emitted.files.contains(part)));
+    run(&mut command, "linting the Verilog of the decision")?;
+    Ok(format!("; {name}_decision.v linted by {}", verilator.version()))
 }
 
 /// Translated to C++ and compiled.

@@ -1,4 +1,4 @@
-//! Finished runs of `map` and `simulate --experiment`, kept in a file.
+//! Finished runs of `map`, `refine` and `simulate --experiment`, kept in a file.
 
 use crate::failure::Failure;
 use crate::output;

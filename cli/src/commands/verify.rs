@@ -45,6 +45,7 @@ fn model_as_exported(
         seed: args.seed,
         trace: args.trace.as_ref().map(open).transpose()?,
         time: args.time,
+        switch: args.switch.as_deref().map(the_switch).transpose()?,
     };
     let verification = verify(&file, &task, progress)?;
     output::print(args.format, &verification, text)?;

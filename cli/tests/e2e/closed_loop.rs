@@ -424,9 +424,17 @@ fn a_vote_is_chosen_by_what_it_does_to_flows() {
     if is_better {
         assert!(refined["confirmation"]["gain"]["bounds"][0].as_f64() > Some(0.0), "{refined}");
     }
-    room.good(&format!("{refine} --objective drop_share --threads 2 -o two"));
-    for name in ["model.json", "rounds.json"] {
-        assert!(room.read(&format!("one/{name}")) == room.read(&format!("two/{name}")), "{name}");
+    // Runs that a stopped search kept are not repeated.
+    for folder in ["two", "three"] {
+        let kept = room.path("runs.jsonl").exists().then(|| room.read("runs.jsonl"));
+        let typed =
+            format!("{refine} --objective drop_share --threads 2 --keep runs.jsonl -o {folder}");
+        room.good(&typed);
+        for name in ["model.json", "rounds.json"] {
+            let [one, other] = ["one", folder].map(|of| room.read(&format!("{of}/{name}")));
+            assert!(one == other, "{folder}/{name}");
+        }
+        assert!(kept.is_none_or(|kept| kept == room.read("runs.jsonl")));
     }
     room.write("negative.toml", EXPERIMENT.replace("load = 0.8", "load = -0.8"));
     let mut transcript = String::new();

@@ -14,6 +14,12 @@ fn page() -> String {
     words(&std::fs::read_to_string(PAGE).unwrap())
 }
 
+/// What a page says, and its pictures with their captions.
+fn pages(text: &str) -> (String, String) {
+    let at = text.find("![").unwrap();
+    (text[..at].to_owned(), text[at..].to_owned())
+}
+
 /// The texts of a picture, in one line.
 fn texts(svg: Vec<u8>) -> String {
     let svg = String::from_utf8(svg).unwrap();
@@ -26,11 +32,12 @@ fn texts(svg: Vec<u8>) -> String {
 fn figure_14_is_made_with_the_switch_that_its_page_says() {
     let room = Room::new();
     room.good("reproduce fig14 --slots 2000 --repetitions 1 -o fig14");
-    let texts = texts(room.read("fig14/fig14.svg"));
-    assert!(
-        texts.contains("16 ports, a buffer of 160 packets and 0.004 bursts per slot"),
-        "{texts}"
-    );
+    let told = String::from_utf8(room.read("fig14/fig14.md")).unwrap();
+    let case = "16 ports, a buffer of 160 packets and 0.004 bursts per slot";
+    assert!(told.contains(case) && told.contains("](fig14.svg)"), "{told}");
+    // The caption is the page's, not the picture's.
+    let drawn = texts(room.read("fig14/fig14.svg"));
+    assert!(drawn.contains("Credence") && !drawn.contains("160 packets"), "{drawn}");
     assert!(page().contains("16 ports, buffer 160, 0.004 bursts per slot"));
     // Without flips Credence equals LQD.
     let csv = String::from_utf8(room.read("fig14/fig14.csv")).unwrap();
@@ -51,10 +58,14 @@ fn figure_15_is_made_with_the_features_and_splits_that_its_page_says() {
     for (name, recipe) in
         [("paper", "random split, vote 0.5"), ("ours", "split by time, vote chosen for F1")]
     {
-        let texts = texts(room.read(&format!("fig15/fig15-{name}.svg")));
+        let told = words(&String::from_utf8(room.read("fig15/fig15.md")).unwrap());
+        let (_, caption) = told.split_once(&format!("](fig15-{name}.svg)")).unwrap();
+        let caption = caption.split("![").next().unwrap();
         for fact in [features, share, recipe, "depth 4"] {
-            assert!(texts.contains(fact), "{fact} is not in {texts}");
+            assert!(caption.contains(fact), "{fact} is not in {caption}");
         }
+        let drawn = texts(room.read(&format!("fig15/fig15-{name}.svg")));
+        assert!(drawn.contains("recall") && !drawn.contains(recipe), "{drawn}");
         let csv = String::from_utf8(room.read(&format!("fig15/fig15-{name}.csv"))).unwrap();
         let trees =
             csv.lines().filter_map(|line| line.strip_prefix("accuracy,")?.split(',').next());
@@ -71,7 +82,9 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     let said = room.good_with_notes("reproduce fig10 --runs 1 --duration-ms 2 -o fig10");
     assert!(said.starts_with("## Figure 10. "), "{said}");
     let text = |file: &str| String::from_utf8(room.read(&format!("fig10/{file}"))).unwrap();
-    assert!(said.starts_with(&text("fig10.md")), "{said}");
+    let (page, captions) = pages(&text("fig10.md"));
+    assert!(said.starts_with(&page), "{said}");
+    assert_eq!(captions.matches("*Figure 10: ").count(), 5, "{captions}");
     let csv = text("fig10.csv");
     // Probabilities, policies and metrics.
     assert_eq!(csv.lines().count(), 1 + 6 * 9 * 5);
@@ -80,6 +93,7 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     let lqd = row("0,\"LQD\",incast_slowdown_p95,");
     assert_eq!(row("0.1,\"LQD\",incast_slowdown_p95,"), lqd.replacen('0', "0.1", 1));
     let panel = texts(room.read("fig10/fig10-incast_slowdown_p95.svg"));
+    assert!(!panel.contains("Figure 10") && !panel.contains("Paper: "), "{panel}");
     assert!(panel.contains("Complete Sharing") && panel.contains("DT, alpha 8"), "{panel}");
 }
 
@@ -89,7 +103,7 @@ fn a_figure_of_equations_is_a_table_a_page_and_pictures() {
     let room = Room::new();
     let said = room.good_with_notes("reproduce abm-fig4 -o abm");
     let text = |file: &str| String::from_utf8(room.read(&format!("abm/{file}"))).unwrap();
-    assert!(said.starts_with(&text("abm-fig4.md")), "{said}");
+    assert!(said.starts_with(&pages(&text("abm-fig4.md")).0), "{said}");
     // Panels, curves and points.
     assert_eq!(text("abm-fig4.csv").lines().count(), 1 + 2 * 2 * 6);
     for name in ["free", "loss-sensitive"] {
@@ -105,7 +119,8 @@ fn a_figure_of_abm_is_a_table_and_a_page_for_each_panel() {
     let said = room.good_with_notes("reproduce abm-fig11 --runs 1 --duration-ms 1 -o abm");
     assert!(said.starts_with("## ABM, figure 11a. "), "{said}");
     let text = |file: &str| String::from_utf8(room.read(&format!("abm/{file}"))).unwrap();
-    assert!(said.starts_with(&(text("abm-fig11a.md") + &text("abm-fig11b.md"))), "{said}");
+    let both = ["abm-fig11a.md", "abm-fig11b.md"].map(|name| pages(&text(name)).0);
+    assert!(said.starts_with(&both.concat()), "{said}");
     for name in ["abm-fig11a", "abm-fig11b"] {
         // Buffers, policies and metrics.
         assert_eq!(text(&format!("{name}.csv")).lines().count(), 1 + 6 * 7 * 2);

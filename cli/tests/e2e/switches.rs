@@ -292,6 +292,19 @@ fn verdicts_of_a_whole_decision_are_verified() {
     assert!(said.stdout.contains("  line 100: port "), "{said}");
     let both = room.dropcast(&format!("{check} --target c"));
     assert!(both.code == Some(1) && both.stderr.contains("cannot be used with"), "{both}");
+
+    let unused = room.dropcast(&format!("verify {model} --target c {switch} --rows 10"));
+    assert!(
+        unused.code == Some(1) && unused.stderr.contains("is for verdicts, and for the"),
+        "{unused}"
+    );
+    let linted = room.dropcast(&format!("verify {model} --target verilog {switch} --rows 10"));
+    let has_tools = std::env::var("CI").is_ok_and(|ci| ci == "true")
+        || !linted.to_string().contains("not installed");
+    if has_tools {
+        assert_eq!(linted.code, Some(0), "{linted}");
+        assert!(linted.stdout.contains("model_decision.v linted by Verilator"), "{linted}");
+    }
 }
 
 /// Early drops in bursts as code, and its packets with flows.

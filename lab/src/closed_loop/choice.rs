@@ -1,6 +1,6 @@
 //! The choice of a model and its vote threshold by what they do to flows.
 
-use super::{Comparison, Experiment, NamedPolicy, Objective, Oracles, PolicyRuns};
+use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Objective, Oracles, PolicyRuns};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, OperatingPoint, ScoreHistogram};
 use dropcast_pipeline::PipelineError;
@@ -12,6 +12,7 @@ use dropcast_switch::PolicySpec;
 use dropcast_train::{BatchSource, Model};
 use serde::Serialize;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Fewer runs cannot tell a difference from noise ([`Interval::excludes_zero`]).
 const LEAST_RUNS: u32 = 5;
@@ -59,6 +60,7 @@ pub struct Chooser<'a> {
     resources: &'a Resources,
     /// Arrivals under always accepting, with every feature of the models.
     arrivals: LabelledTraces,
+    kept: Option<Arc<KeptRuns>>,
 }
 
 impl<'a> Chooser<'a> {
@@ -78,7 +80,13 @@ impl<'a> Chooser<'a> {
         let prepared = Experiment { policies: vec![accepting.clone()], ..experiment.clone() };
         let trace = prepared.prepare()?.label(&accepting, 0, features, "always accept")?;
         let arrivals = LabelledTraces::new(vec![trace], features)?;
-        Ok(Chooser { experiment, objective, resources, arrivals })
+        Ok(Chooser { experiment, objective, resources, arrivals, kept: None })
+    }
+
+    /// Runs that `kept` has are not repeated, and others are added to it.
+    pub fn keeping(mut self, kept: Option<Arc<KeptRuns>>) -> Self {
+        self.kept = kept;
+        self
     }
 
     /// Refuses an experiment whose runs cannot tell a difference.
@@ -160,7 +168,10 @@ impl<'a> Chooser<'a> {
             oracles.insert(name, model);
         }
         let experiment = Experiment { policies, ..self.experiment.clone() };
-        let prepared = experiment.prepare_with(oracles)?;
+        let mut prepared = experiment.prepare_with(oracles)?;
+        if let Some(kept) = &self.kept {
+            prepared = prepared.keeping(Arc::clone(kept));
+        }
         let comparison = prepared.compare_runs(runs, self.resources, progress)?;
         Ok(self.judge(tried, &comparison))
     }

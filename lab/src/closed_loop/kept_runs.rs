@@ -6,6 +6,7 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_simulate::RunSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::num::NonZeroU32;
@@ -23,6 +24,22 @@ pub struct KeptRuns {
     path: PathBuf,
     program: String,
     known: Mutex<Known>,
+    fleet: Option<Box<dyn Fleet>>,
+}
+
+/// Machines that simulate runs in place of this one.
+pub trait Fleet: Debug + Send + Sync {
+    /// Has the `runs` runs of a job simulated by [`simulate_share`](super::simulate_share), in as many parts as it likes, and
+    /// hands over the lines that a part added to its file, as soon as it ends. What it leaves out is simulated here.
+    ///
+    /// # Errors
+    /// Those of `ended`, or if the machines cannot be reached.
+    fn simulate(
+        &self,
+        job: &str,
+        runs: usize,
+        ended: &mut dyn FnMut(&str) -> Result<(), PipelineError>,
+    ) -> Result<(), PipelineError>;
 }
 
 #[derive(Debug)]
@@ -91,7 +108,7 @@ impl KeptRuns {
         program: &Path,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
-        let program = sha256_file(program)?;
+        let program = program_sha256(program)?;
         let file_name = || path.display().to_string();
         let io = |doing| move |source| DataError::Io { file: file_name(), doing, source };
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -134,7 +151,18 @@ impl KeptRuns {
             progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
         }
         let known = Mutex::new(Known { runs, file, bytes });
-        Ok(KeptRuns { path: path.to_owned(), program, known })
+        Ok(KeptRuns { path: path.to_owned(), program, known, fleet: None })
+    }
+
+    /// Runs that are not known are asked of `fleet`, where many are at once.
+    pub fn asking(mut self, fleet: Box<dyn Fleet>) -> Self {
+        self.fleet = Some(fleet);
+        self
+    }
+
+    /// Whom runs are asked of that are not known.
+    pub(super) fn fleet(&self) -> Option<&dyn Fleet> {
+        self.fleet.as_deref()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -146,9 +174,23 @@ impl KeptRuns {
         self.known().runs.get(key).cloned()
     }
 
+    /// Adds the lines of another file.
+    pub(super) fn add_lines(&self, lines: &str) -> Result<(), PipelineError> {
+        for line in lines.lines() {
+            let line = serde_json::from_str(line).map_err(|error| {
+                PipelineError::unfit("a part", format!("a line is no finished run ({error})"))
+            })?;
+            self.add_line(line)?;
+        }
+        Ok(())
+    }
+
     /// Adds a run.
     pub(super) fn add(&self, key: String, summary: &RunSummary) -> Result<(), PipelineError> {
-        let line = Line { run: key, summary: summary.clone() };
+        self.add_line(Line { run: key, summary: summary.clone() })
+    }
+
+    fn add_line(&self, line: Line) -> Result<(), PipelineError> {
         let mut text = encoded(&line)?;
         text.push('\n');
         let mut known = self.known();
@@ -169,6 +211,18 @@ impl KeptRuns {
             std::iter::once(&*self.program).chain(parts.iter().map(String::as_str)).collect();
         sha256(all.join("\n").as_bytes())
     }
+}
+
+/// The SHA-256 of a program's file when this process first asked: a task of a cluster asks for each of its parts.
+fn program_sha256(program: &Path) -> Result<String, PipelineError> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(hash) = known.get(program) {
+        return Ok(hash.clone());
+    }
+    let hash = sha256_file(program)?;
+    known.insert(program.to_owned(), hash.clone());
+    Ok(hash)
 }
 
 /// As JSON.

@@ -39,6 +39,22 @@ impl Oracles {
         Ok(())
     }
 
+    /// Adds what a policy asks, of the text that [`Oracles::described`] gave.
+    pub(super) fn read_text_for(
+        &mut self,
+        policy: &PolicySpec,
+        text: &str,
+    ) -> Result<(), PipelineError> {
+        let Some(name) = policy.model() else { return Ok(()) };
+        if let PolicySpec::Ndt(_) = policy {
+            self.networks.insert(name.to_owned(), network(name, text)?);
+        } else {
+            let failed = |source| PipelineError::Model { file: name.to_owned(), source };
+            self.insert(name, Model::from_json(text).map_err(failed)?);
+        }
+        Ok(())
+    }
+
     /// The model that a policy asks, as text; empty if it asks none.
     pub(super) fn described(&self, policy: &PolicySpec) -> Result<String, PipelineError> {
         let Some(name) = policy.model() else { return Ok(String::new()) };
@@ -65,9 +81,12 @@ impl Oracles {
 }
 
 fn read_network(path: &Path) -> Result<Network, PipelineError> {
-    let text = read_text(path)?;
-    serde_json::from_str(&text).map_err(|error| {
+    network(&path.display().to_string(), &read_text(path)?)
+}
+
+fn network(file: &str, text: &str) -> Result<Network, PipelineError> {
+    serde_json::from_str(text).map_err(|error| {
         let problem = format!("{error}; expected the network that `dropcast-ndt train` writes");
-        PipelineError::unfit(path.display(), problem)
+        PipelineError::unfit(file, problem)
     })
 }

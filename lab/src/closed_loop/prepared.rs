@@ -1,5 +1,6 @@
 //! A checked experiment, and its runs.
 
+use super::job::Job;
 use super::kept_runs::encoded;
 use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
 use dropcast_data::DataError;
@@ -185,6 +186,31 @@ impl Prepared {
         Ok(summary)
     }
 
+    /// Asks the fleet, if there is one, for those of these runs of every policy that are not known.
+    fn ask_fleet(&self, runs: Range<u32>, progress: &dyn Progress) -> Result<(), PipelineError> {
+        let Some((kept, fleet)) = self.kept.as_ref().and_then(|kept| Some((kept, kept.fleet()?)))
+        else {
+            return Ok(());
+        };
+        let mut missing = Vec::new();
+        for (place, policy) in self.experiment.policies.iter().enumerate() {
+            for run in runs.clone() {
+                if kept.get(&kept.key(&self.determines(policy, run)?)).is_none() {
+                    missing.push((place, run));
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let count = missing.len();
+        let job = Job::new(&self.experiment, &self.oracles, missing)?;
+        fleet.simulate(&job.text()?, count, &mut |lines| {
+            check(progress)?;
+            kept.add_lines(lines)
+        })
+    }
+
     /// All that determines a run.
     fn determines(&self, policy: &NamedPolicy, run: u32) -> Result<[String; 5], PipelineError> {
         let Experiment { mut fabric, mut traffic, ns3_seed, size_buckets_bytes, .. } =
@@ -240,6 +266,7 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Comparison, PipelineError> {
+        self.ask_fleet(runs.clone(), progress)?;
         self.compare_by(runs, resources, progress, |policy, run| self.summarize(policy, run))
     }
 
@@ -285,6 +312,27 @@ impl Prepared {
         });
         count_runs(runs, progress)
     }
+}
+
+/// Simulates a part of the runs of a [`Fleet`](super::Fleet)'s job into `kept`, and tells how many they are.
+///
+/// # Errors
+/// If the job is of another version, or a run cannot be kept.
+pub fn simulate_share(
+    job: &str,
+    part: Part,
+    kept: Arc<KeptRuns>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<usize, PipelineError> {
+    let job = Job::read(job)?;
+    let prepared = job.experiment.prepare_with(job.oracles()?)?.keeping(kept);
+    let policies = &job.experiment.policies;
+    let runs = in_parallel("simulate", part.of(job.runs), resources, progress, |(place, run)| {
+        let none = || PipelineError::unfit("job", format!("has no policy {place}"));
+        prepared.summarize(policies.get(place).ok_or_else(none)?, run)
+    });
+    count_runs(runs, progress)
 }
 
 /// Runs, in order; `simulate` is called on several threads.

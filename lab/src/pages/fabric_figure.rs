@@ -117,7 +117,7 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             _ => Scale::Log10,
         }),
         series: measured.policies().iter().map(series).collect(),
-        notes: notes(measured),
+        notes: vec![scale_words(measured)],
     }
 }
 
@@ -136,12 +136,8 @@ fn distribution(measured: &MeasuredFigure, point: f64) -> LineFigure {
         x: Axis::new("slowdown (all flows)").scale(Scale::Log10),
         y: Axis::new("share of flows, %").unit(Unit::Percent).range(0.0, 1.0),
         series: measured.policies().iter().map(series).collect(),
-        notes: notes(measured),
+        notes: vec![scale_words(measured)],
     }
-}
-
-fn notes(measured: &MeasuredFigure) -> Vec<String> {
-    vec![scale_words(measured), format!("Paper: {}.", measured.figure.says)]
 }
 
 fn scale_words(measured: &MeasuredFigure) -> String {

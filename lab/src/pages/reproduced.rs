@@ -2,36 +2,46 @@
 
 use super::{abm_equations, fabric_figure, fig14, fig15};
 use crate::reproduce::Reproduced;
+use crate::reproduce::abm_equations::EquationPanel;
 use crate::reproduce::fabric::MeasuredFigure;
 use crate::reproduce::fig14::Fig14SweepRow;
 use dropcast_reports::plot::{LineFigure, Page};
 
-/// The files of the figure `name`, with their names: numbers as CSV, pictures as SVG, and a page, which figures 14 and 15
-/// have not.
+/// The files of the figure `name`, with their names: numbers as CSV, pictures as SVG without title and claim, and a page with
+/// the pictures' captions.
 pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
     match measured {
         Reproduced::Fabric(figures) => figures.iter().flat_map(of_the_fabric).collect(),
         Reproduced::Fig14 { case, measured, others } => {
             let figure = fig14::figure(measured, case);
-            let mut files = drawn(&figure, name, ("flip_probability", "lqd_over_algorithm"));
-            files.push((format!("{name}-cases.csv"), Fig14SweepRow::to_csv(others)));
+            let csv = figure.to_csv("flip_probability", "lqd_over_algorithm");
+            let page = "# Figure 14\n\n".to_owned();
+            let cases = (format!("{name}-cases.csv"), Fig14SweepRow::to_csv(others));
+            let mut files = with_pictures(name, page, vec![(name.to_owned(), figure)]);
+            files.extend([(format!("{name}.csv"), csv), cases]);
             files
         }
         Reproduced::Fig15(recipes) => {
-            let files =
-                ["paper", "ours"].into_iter().zip(recipes.iter()).map(|(whose, (recipe, rows))| {
-                    let figure = fig15::figure(rows, recipe);
-                    drawn(&figure, &format!("{name}-{whose}"), ("trees", "score"))
-                });
-            files.flatten().collect()
+            let figure = |(whose, (recipe, rows)): (&str, &(_, Vec<_>))| {
+                (format!("{name}-{whose}"), fig15::figure(rows, recipe))
+            };
+            let figures: Vec<_> =
+                ["paper", "ours"].into_iter().zip(&**recipes).map(figure).collect();
+            let csv = |(name, figure): &(String, LineFigure)| {
+                (format!("{name}.csv"), figure.to_csv("trees", "score"))
+            };
+            let tables: Vec<_> = figures.iter().map(csv).collect();
+            let mut files = with_pictures(name, "# Figure 15\n\n".to_owned(), figures);
+            files.extend(tables);
+            files
         }
         Reproduced::Equations(panels) => {
-            let (csv, page) = (abm_equations::csv(panels), abm_equations::page(panels));
-            let mut files = vec![(format!("{name}.csv"), csv), (format!("{name}.md"), page)];
-            files.extend(panels.iter().map(|panel| {
-                let svg = abm_equations::figure(panel).to_svg(Page::Alone);
-                (format!("{name}-{}.svg", panel.name), svg)
-            }));
+            let figure = |panel: &EquationPanel| {
+                (format!("{name}-{}", panel.name), abm_equations::figure(panel))
+            };
+            let page = abm_equations::page(panels);
+            let mut files = with_pictures(name, page, panels.iter().map(figure).collect());
+            files.push((format!("{name}.csv"), abm_equations::csv(panels)));
             files
         }
     }
@@ -39,25 +49,35 @@ pub fn files(name: &str, measured: &Reproduced) -> Vec<(String, String)> {
 
 fn of_the_fabric(measured: &MeasuredFigure) -> Vec<(String, String)> {
     let name = measured.figure.name;
-    let csv = (format!("{name}.csv"), fabric_figure::csv(measured));
-    let page = (format!("{name}.md"), fabric_figure::page(measured));
-    let svg = |(name, panel): (String, LineFigure)| (name + ".svg", panel.to_svg(Page::Alone));
-    [csv, page].into_iter().chain(fabric_figure::panels(measured).into_iter().map(svg)).collect()
+    let (page, panels) = (fabric_figure::page(measured), fabric_figure::panels(measured));
+    let mut files = with_pictures(name, page, panels);
+    files.push((format!("{name}.csv"), fabric_figure::csv(measured)));
+    files
 }
 
-/// What was measured, in words and tables; figures 14 and 15 have none.
+/// Pictures as SVG, and the page `NAME.md` with them behind `page`: what a picture's title and notes say is its caption there, and not
+/// drawn.
+fn with_pictures(
+    name: &str,
+    mut page: String,
+    pictures: Vec<(String, LineFigure)>,
+) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for (file, figure) in pictures {
+        let LineFigure { title, description, notes, .. } = &figure;
+        page += &format!("![{description}]({file}.svg)\n\n*{title}.* {}\n\n", notes.join(" "));
+        let plain = LineFigure { title: String::new(), notes: Vec::new(), ..figure };
+        files.push((format!("{file}.svg"), plain.to_svg(Page::Alone)));
+    }
+    files.push((format!("{name}.md"), page.trim_end().to_owned() + "\n"));
+    files
+}
+
+/// What was measured, in words and tables; figures 14 and 15 have only pictures.
 pub fn page(measured: &Reproduced) -> Option<String> {
     match measured {
         Reproduced::Fabric(figures) => Some(figures.iter().map(fabric_figure::page).collect()),
         Reproduced::Equations(panels) => Some(abm_equations::page(panels)),
         Reproduced::Fig14 { .. } | Reproduced::Fig15(_) => None,
     }
-}
-
-/// A figure as CSV, with these names of its axes, and as SVG.
-fn drawn(figure: &LineFigure, name: &str, (x, y): (&str, &str)) -> Vec<(String, String)> {
-    vec![
-        (format!("{name}.csv"), figure.to_csv(x, y)),
-        (format!("{name}.svg"), figure.to_svg(Page::Alone)),
-    ]
 }

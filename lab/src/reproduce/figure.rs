@@ -185,7 +185,7 @@ pub struct Fig14Settings {
     /// Seed of all randomness.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
     pub seed: u64,
-    /// Folder for fig14.csv, fig14.svg and fig14-cases.csv (other ports, buffers and burst rates).
+    /// Folder for fig14.csv, fig14.md, fig14.svg and fig14-cases.csv (other ports, buffers and burst rates).
     #[cfg_attr(
         feature = "clap",
         arg(short, long, default_value = "runs/fig14", value_name = "DIR")
@@ -203,7 +203,7 @@ pub struct Fig15Settings {
     /// Seed of all randomness.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
     pub seed: u64,
-    /// Folder for fig15-paper and fig15-ours, each .csv and .svg, and for generated files.
+    /// Folder for fig15-paper and fig15-ours, each .csv and .svg, fig15.md, and for generated files.
     #[cfg_attr(
         feature = "clap",
         arg(short, long, default_value = "runs/fig15", value_name = "DIR")
@@ -382,6 +382,7 @@ impl Figure {
         if let Figure::Fig15(Fig15Settings { data, .. }) = self {
             let is_generated = fig15::GENERATED.contains(&name);
             return name.starts_with("fig15-")
+                || name == "fig15.md"
                 || is_generated && !data.iter().any(|data| real(data) == real(path));
         }
         self.figures().into_iter().any(|figure| {

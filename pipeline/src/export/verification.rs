@@ -4,7 +4,7 @@ use super::models::ModelFile;
 use crate::PipelineError;
 use crate::progress::Progress;
 use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_data::LabelledBatch;
+use dropcast_data::{LabelledBatch, SwitchSpec};
 use dropcast_export::{Origin, Target, Ties, Vectors};
 use dropcast_forest::Forest;
 use dropcast_train::BatchSource;
@@ -73,6 +73,8 @@ pub struct VerificationTask {
     pub trace: Option<LabelledTrace>,
     /// Whether to time predictions on the rows of the trace.
     pub time: bool,
+    /// The switch whose whole decision is linted in Verilog, too.
+    pub switch: Option<SwitchSpec>,
 }
 
 impl VerificationTask {
@@ -82,28 +84,38 @@ impl VerificationTask {
     pub const SEED: u64 = 1;
 }
 
+/// The target whose whole decision is linted.
+const LINTED: &str = "verilog";
+
 /// Rows of a trace by which predictions are timed, the first ones.
 const TIMED_ROWS: usize = 1 << 18;
 
 /// Builds, runs and compares each target.
 ///
 /// # Errors
-/// If the trace cannot be read, or the forest has no vectors. A target that cannot be run is an
-/// outcome.
+/// If the trace cannot be read, the forest has no vectors, or there is a switch but not the target `verilog`. A target that cannot be
+/// run is an outcome.
 pub fn verify(
     file: &ModelFile,
     task: &VerificationTask,
     progress: &dyn Progress,
 ) -> Result<Verification, PipelineError> {
     progress.begin("verify");
+    let is_linted = |target: &Target| target.name() == LINTED;
+    if task.switch.is_some() && !task.targets.iter().any(is_linted) {
+        let problem = "is for verdicts, and for the target verilog, whose whole decision is linted; leave it out";
+        return Err(PipelineError::setting("switch", problem));
+    }
     let (forest, origin) = (&file.model.forest, file.origin());
+    let deciding = Origin { switch: task.switch.clone(), ..origin.clone() };
     let vectors = Vectors::new(forest, task.seed, task.random_rows)?;
     let trace = LabelledTraces::for_model(task.trace.iter().cloned().collect(), &file.model)?;
-    let job = Job { forest, origin: &origin, vectors: &vectors, trace, time: task.time, progress };
+    let job = Job { forest, vectors: &vectors, trace, time: task.time, progress };
     let mut targets: Vec<TargetOutcome> = Vec::new();
     for &target in &task.targets {
         if targets.iter().all(|outcome| outcome.target != target.name()) {
-            targets.push(job.outcome(target)?);
+            let origin = if is_linted(&target) { &deciding } else { &origin };
+            targets.push(job.outcome(target, origin)?);
         }
     }
     progress.end(&format!("{} targets", targets.len()));
@@ -127,7 +139,6 @@ pub fn verify(
 /// What every target is asked.
 struct Job<'a> {
     forest: &'a Forest,
-    origin: &'a Origin,
     vectors: &'a Vectors,
     trace: LabelledTraces,
     time: bool,
@@ -135,8 +146,8 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn outcome(&self, target: Target) -> Result<TargetOutcome, PipelineError> {
-        let (programs, problem) = match self.check(target) {
+    fn outcome(&self, target: Target, origin: &Origin) -> Result<TargetOutcome, PipelineError> {
+        let (programs, problem) = match self.check(target, origin) {
             Ok(programs) => (programs, None),
             Err(PipelineError::Verify(error)) => (Vec::new(), Some(with_causes(&error))),
             Err(error) => return Err(error),
@@ -145,8 +156,8 @@ impl Job<'_> {
         Ok(TargetOutcome { target: target.name(), verified, problem, programs })
     }
 
-    fn check(&self, target: Target) -> Result<Vec<ProgramCheck>, PipelineError> {
-        let mut check = Check::new(Built::new(self.forest, self.origin, target)?);
+    fn check(&self, target: Target, origin: &Origin) -> Result<Vec<ProgramCheck>, PipelineError> {
+        let mut check = Check::new(Built::new(self.forest, origin, target)?);
         check.vectors(self.forest, self.vectors)?;
         self.progress.advance(self.vectors.rows().len());
         let mut timed = Vec::new();

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._described import Described
@@ -22,6 +22,15 @@ from dropcast._settings import (
 from dropcast.errors import InputError
 from dropcast.models import Model
 from dropcast.traces import traces_of
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import (
+        RefineSettings,
+        ReproduceSettings,
+    )
 
 Path = str | os.PathLike[str]
 
@@ -138,6 +147,11 @@ def _keeping(keep: Path | None, part: str | None) -> dict[str, str | None]:
     return {"keep": name, "part": part, "program": _dropcast.__file__}
 
 
+def simulate_share(job: str, *, keep: Path, part: str) -> int:
+    """Simulates a part, such as "2/4", of a job of :func:`refine_by` into the file ``keep``."""
+    return _dropcast.simulate_share(Bar(False), job, _keeping(keep, part))
+
+
 @takes_settings_of("refine")
 def refine(
     data: Any = (),
@@ -146,8 +160,9 @@ def refine(
     experiment: Path | Mapping[str, Any] | None = None,
     output: Path | None = None,
     threads: int | None = None,
+    keep: Path | None = None,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[RefineSettings],
 ) -> tuple[Model, Described]:
     """Chooses models and vote thresholds by what they do to flows, and trains on what Credence
     meets (docs/closed-loop.md).
@@ -155,8 +170,36 @@ def refine(
     ``data`` are labelled traces that train beside that: files or frames. ``model`` are models to
     choose from, one or several. ``experiment`` is a file, or a dict with its fields. Returns the
     model, which predicts no drop if none was better than that, and what each round came to;
-    ``output`` is a folder for both.
+    ``output`` is a folder for both. Each run that ends is added to the file ``keep``, and those that
+    it has are not repeated.
     """
+    return refine_by(
+        None,
+        data,
+        model=model,
+        experiment=experiment,
+        output=output,
+        threads=threads,
+        keep=keep,
+        progress=progress,
+        **settings,
+    )
+
+
+def refine_by(
+    simulate: Callable[[str, int], Iterable[str]] | None,
+    data: Any = (),
+    *,
+    model: Any = (),
+    experiment: Path | Mapping[str, Any] | None = None,
+    output: Path | None = None,
+    threads: int | None = None,
+    keep: Path | None = None,
+    progress: bool | None = None,
+    **settings: Unpack[RefineSettings],
+) -> tuple[Model, Described]:
+    """:func:`refine`, whose runs ``simulate`` has simulated elsewhere, if ``keep`` names a file: it takes a job
+    and the number of its runs, and yields the lines of each part that :func:`simulate_share` did."""
     models = as_list(model)
     arguments = as_arguments(settings)
     arguments += [f"--model={os.fspath(of)}" for of in models if is_path(of)]
@@ -173,6 +216,8 @@ def refine(
         "models": [(f"model {place}", of._model) for place, of in enumerate(given)],
         "data": traces_of(data),
         "experiment": fields,
+        "keeping": _keeping(keep, None),
+        "simulate": simulate,
     }
     into, threads = None if output is None else os.fspath(output), whole("threads", threads)
     made, found, text = _dropcast.refine(Bar(progress), refinable, arguments, threads, into)
@@ -181,7 +226,7 @@ def refine(
 
 @takes_settings_of("reproduce")
 def reproduce(
-    figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Any
+    figure: str, *, output: Path | None = None, progress: bool | None = None, **settings: Unpack[ReproduceSettings]
 ) -> list[str]:
     """Reproduces a figure of the Credence paper, ``fig6`` to ``fig15``, or figures 6 to 13 at once,
     ``fabric``: numbers as CSV, pictures as SVG, into the folder ``output``, ``runs/FIGURE`` unless given.

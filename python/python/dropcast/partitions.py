@@ -22,10 +22,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._dropcast import Partition, merge_answers, merge_replays, replay
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import SplitForestSettings
 
 __all__ = [
     "Partition",
@@ -43,23 +49,24 @@ __all__ = [
 _SPLIT = ("train_share", "validation_share", "guard_ns", "test_switches", "validation_switches")
 
 
-def settings_json(**settings: Any) -> str:
+def settings_json(**settings: Unpack[SplitForestSettings]) -> str:
     """The text of settings that are named as the options of ``dropcast train``.
 
     ``n_estimators=9, split="time-blocks", validation_share=0.1, features="paper4"``
     """
-    split = {"by": settings.pop("split")} if "split" in settings else {}
-    split |= {name: settings.pop(name) for name in _SPLIT if name in settings}
+    given: dict[str, Any] = {**settings}
+    split = {"by": given.pop("split")} if "split" in given else {}
+    split |= {name: given.pop(name) for name in _SPLIT if name in given}
     if split:
-        settings["split"] = split
+        given["split"] = split
     for name in ("features", "max_features"):
-        if name in settings and not isinstance(settings[name], str):
-            value = settings[name]
-            settings[name] = ",".join(value) if isinstance(value, Sequence) else str(value)
-    return json.dumps({name: value for name, value in settings.items() if value is not None})
+        if name in given and not isinstance(given[name], str):
+            value = given[name]
+            given[name] = ",".join(value) if isinstance(value, Sequence) else str(value)
+    return json.dumps({name: value for name, value in given.items() if value is not None})
 
 
-def summarize(path: str | os.PathLike[str], **settings: Any) -> str:
+def summarize(path: str | os.PathLike[str], **settings: Unpack[SplitForestSettings]) -> str:
     """What a training needs to know of a trace file: its footer and the hash of its content."""
     return _dropcast.summarize_trace(os.fspath(path), settings_json(**settings))
 
@@ -78,7 +85,7 @@ class Training:
         test: Iterable[str] = (),
         *,
         seed: int = 1,
-        **settings: Any,
+        **settings: Unpack[SplitForestSettings],
     ) -> None:
         roles = list(data), list(validation), list(test)
         self._training = _dropcast.Training(*roles, settings_json(**settings), seed)

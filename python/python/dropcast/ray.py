@@ -24,17 +24,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
+from dropcast._described import Described
+from dropcast._settings import takes_settings_of
 from dropcast.errors import InputError
 from dropcast.fabric import map as find_where_it_pays
-from dropcast.fabric import simulate
+from dropcast.fabric import refine_by, simulate, simulate_share
+from dropcast.models import Model
 from dropcast.partitions import Training, open_partition, settings_json
 from dropcast.partitions import train as train_here
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import (
+        LabelSettings,
+        RefineSettings,
+        SplitForestSettings,
+    )
 
 __all__ = [
     "Collected",
@@ -44,6 +57,7 @@ __all__ = [
     "experiment",
     "leave_one_out",
     "map",
+    "refine",
     "sweep",
     "train",
 ]
@@ -114,7 +128,7 @@ def train(
     threads: int = 1,
     memory_limit: int | None = None,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[SplitForestSettings],
 ) -> Trained:
     """Trains a forest: the model of ``dropcast train`` on the same files in the same order.
 
@@ -166,7 +180,7 @@ def collect(
     max_waiting_rows: int = 1 << 24,
     rows_per_task: int = 10_000_000,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[LabelSettings],
 ) -> list[Collected]:
     """Labels events, one task per run and switch, into ``output/run=NAME/switch=ID/part-0.parquet``.
 
@@ -284,6 +298,62 @@ def experiment(
     return _simulated("experiment", config, None, keep, parts, progress)
 
 
+@takes_settings_of("refine")
+def refine(
+    data: Any = (),
+    *,
+    model: Any = (),
+    experiment: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    parts: int | None = None,
+    progress: bool | Callable[[str], None] = True,
+    **settings: Unpack[RefineSettings],
+) -> tuple[Model, Described]:
+    """Chooses models by what they do to flows: :func:`dropcast.refine`, its runs in ``parts`` tasks for each choice.
+
+    Training and labelling stay in this process, on ``threads`` threads. ``parts`` and ``keep`` as for :func:`map`.
+    """
+    _begin()
+    tell = _teller(progress)
+    parts = parts or 4 * _cpus(1)
+
+    def simulate(job: str, runs: int) -> Iterator[str]:
+        count, known = min(parts, runs), ray.put(job)
+        waiting = [_simulate_share.remote(known, f"{nth + 1}/{count}") for nth in range(count)]
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting)
+                yield from ray.get(done)
+                tell(f"refine: {count - len(waiting)} of {count} parts, {runs} runs")
+        finally:
+            for task in waiting:
+                ray.cancel(task)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        return refine_by(
+            simulate,
+            data,
+            model=model,
+            experiment=experiment,
+            output=output,
+            threads=threads,
+            keep=keep or os.path.join(scratch, "runs.jsonl"),
+            progress=False,
+            **settings,
+        )
+
+
+@ray.remote(**_TASK)
+def _simulate_share(job: str, part: str) -> str:
+    """What the runs of a part of a job came to."""
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = pathlib.Path(scratch, "runs.jsonl")
+        simulate_share(job, keep=runs, part=part)
+        return runs.read_text()
+
+
 def _simulated(
     what: str,
     config: str | os.PathLike[str] | Mapping[str, Any],
@@ -335,7 +405,7 @@ def leave_one_out(
     seed: int = 1,
     threads: int = 1,
     progress: bool | Callable[[str], None] = True,
-    **settings: Any,
+    **settings: Unpack[SplitForestSettings],
 ) -> list[Fold]:
     """Trains once for each trace, on all others; tells what each model is worth on its trace.
 
@@ -398,7 +468,7 @@ class _Worker:
 
 
 @ray.remote(**_TASK)
-def _summarize(path: str, settings: dict[str, Any]) -> str:
+def _summarize(path: str, settings: SplitForestSettings) -> str:
     return _dropcast.summarize_trace(path, settings_json(**settings))
 
 
@@ -467,7 +537,7 @@ def _share(
 
 @ray.remote(**_TASK)
 def _fold(
-    summaries: list[str], nth: int, seed: int, threads: int, settings: dict[str, Any]
+    summaries: list[str], nth: int, seed: int, threads: int, settings: SplitForestSettings
 ) -> dict[str, Any]:
     began = time.perf_counter()
     data, test = summaries[:nth] + summaries[nth + 1 :], [summaries[nth]]
@@ -517,7 +587,7 @@ def _merged(merge: Any, answers: list[Any]) -> Any:
     return ray.get(answers[0])
 
 
-def _summaries(roles: list[Paths], settings: dict[str, Any]) -> list[list[str]]:
+def _summaries(roles: list[Paths], settings: SplitForestSettings) -> list[list[str]]:
     """Summaries of the traces of each role, a task per file."""
     files = [_files(role) for role in roles]
     asked = [[_summarize.remote(path, settings) for path in of_role] for of_role in files]

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
@@ -25,6 +25,15 @@ from dropcast._settings import (
 from dropcast.errors import InputError
 from dropcast.models import Model, model_of
 from dropcast.traces import Trace, TraceFolder, refuse_none, traces_of
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import (
+        CollectSettings,
+        TrainSettings,
+    )
 
 Path = str | os.PathLike[str]
 
@@ -43,7 +52,7 @@ def collect(
     max_waiting_rows: int = default("collect", "max_waiting_rows"),
     threads: int | None = None,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[CollectSettings],
 ) -> Any:
     """Labels packet events: runs Longest Queue Drop virtually beside the real switch.
 
@@ -105,7 +114,7 @@ def train(
     output: Path | None = None,
     gain: bool = True,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[TrainSettings],
 ) -> Model:
     """Trains a forest on labelled traces: files or frames, one or several.
 
@@ -145,7 +154,7 @@ def train_per(
     memory_limit: int | None = None,
     output: None = None,
     progress: bool | None = None,
-    **settings: Any,
+    **settings: Unpack[TrainSettings],
 ) -> tuple[dict[str, Model | None], dict[str, Any]]:
     """Trains a model of each ``switch`` or ``role``, and one of all, ``pooled``.
 

@@ -97,7 +97,7 @@ fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Op
     let output = compile.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     build_loader(folder.path(), include_str!("policy_code/kernel.c"))?;
-    run(folder.path(), records, false)
+    run(folder.path(), records, &[])
 }
 
 /// The verdicts of a program in Rust around the exported file.

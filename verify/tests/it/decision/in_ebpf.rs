@@ -9,7 +9,7 @@ use dropcast_verify::{Tool, VerifyError};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
@@ -23,16 +23,50 @@ pub(crate) fn decide(
     falls_back: bool,
 ) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    compile(folder.path(), files, packets)?;
+    build_decision_loader(folder.path(), spec)?;
+    run(folder.path(), records, falls_back.then_some("fall-back").as_slice())
+}
+
+/// The verdicts of the program, and from record `half` on those of another one over its pinned maps; `Some(Err)` if the kernel
+/// refuses that, `None` if a tool is missing or the kernel does not permit eBPF.
+pub(crate) fn decide_by_turns(
+    files: [&[EmittedFile]; 2],
+    spec: &SwitchSpec,
+    records: &[[u32; 6]],
+    half: usize,
+) -> Option<Result<Vec<u8>, ()>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    compile(folder.path(), files[0], None)?;
+    fs::create_dir(folder.path().join("next")).expect("a new folder");
+    compile(&folder.path().join("next"), files[1], None)?;
+    build_decision_loader(folder.path(), spec)?;
+    let output = output_of(folder.path(), records, &["next/m_decision.bpf.o", &half.to_string()]);
+    if output.status.code() == Some(REFUSED) {
+        return Some(Err(()));
+    }
+    kernel_did(&output).then_some(Ok(output.stdout))
+}
+
+/// The loader's exit status if the kernel refuses another program over the maps of the first.
+const REFUSED: i32 = 5;
+
+/// Compiles the decision; `None` without clang.
+fn compile(folder: &Path, files: &[EmittedFile], packets: Option<u32>) -> Option<()> {
     let clang = found(CLANG)?;
     for file in files {
-        fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
+        fs::write(folder.join(&file.name), &file.bytes).expect("written");
     }
-    let mut compile = clang.in_folder(folder.path());
+    let mut compile = clang.in_folder(folder);
     compile.args(["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-c"]);
     compile.args(packets.map(|packets| format!("-DM_PACKETS={}u", packets.next_power_of_two())));
     compile.args(["m_decision.bpf.c", "-o", "m_decision.bpf.o"]);
     let output = compile.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(())
+}
+
+fn build_decision_loader(folder: &Path, spec: &SwitchSpec) -> Option<()> {
     let rates: Vec<String> = spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
     let loader = include_str!("kernel.c")
         .replace("SWITCH_PORTS", &spec.ports().to_string())
@@ -40,8 +74,7 @@ pub(crate) fn decide(
         .replace("SWITCH_BUFFER", &spec.buffer_bytes.to_string())
         .replace("SWITCH_RTT", &spec.base_rtt_ns.to_string())
         .replace("LINE_RATES", &rates.join(", "));
-    build_loader(folder.path(), &loader)?;
-    run(folder.path(), records, falls_back)
+    build_loader(folder, &loader)
 }
 
 /// Compiles a program that loads another into the kernel; `None` without gcc or libbpf.
@@ -63,17 +96,25 @@ pub(crate) fn build_loader(folder: &Path, text: &str) -> Option<()> {
 pub(crate) fn run<const WORDS: usize>(
     folder: &Path,
     records: &[[u32; WORDS]],
-    falls_back: bool,
+    arguments: &[&str],
 ) -> Option<Vec<u8>> {
-    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
-    fs::write(folder.join("records"), bytes).expect("written");
-    let mut loader = Command::new(folder.join("loader"));
-    loader.args(falls_back.then_some("fall back")).current_dir(folder);
-    loader.stdin(fs::File::open(folder.join("records")).expect("written")).stdout(Stdio::piped());
-    let output = loader.output().expect("it starts");
+    let output = output_of(folder, records, arguments);
     if !kernel_did(&output) {
         return None;
     }
     std::io::stderr().write_all(&output.stderr).expect("stderr is writable");
     Some(output.stdout)
+}
+
+fn output_of<const WORDS: usize>(
+    folder: &Path,
+    records: &[[u32; WORDS]],
+    arguments: &[&str],
+) -> Output {
+    let bytes: Vec<u8> = records.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect();
+    fs::write(folder.join("records"), bytes).expect("written");
+    let mut loader = Command::new(folder.join("loader"));
+    loader.args(arguments).current_dir(folder);
+    loader.stdin(fs::File::open(folder.join("records")).expect("written")).stdout(Stdio::piped());
+    loader.output().expect("it starts")
 }

@@ -1,8 +1,10 @@
 //! The exported state machine in a simulator.
 
+use super::{Model, files_of};
 use crate::replay::found;
+use dropcast_data::SwitchSpec;
 use dropcast_export::EmittedFile;
-use dropcast_verify::Tool;
+use dropcast_verify::{Built, Tool, VerifyError};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -168,4 +170,32 @@ pub(crate) fn succeed(command: &mut Command) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// As `dropcast verify --switch` has it done: a warning of the decision's module is an error.
+#[test]
+fn the_runner_lints_the_whole_decision() {
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
+    let model = Model::random(&spec, "level4", 1);
+    let mut files = files_of(&model, "verilog");
+    let target = "verilog".parse().expect("a target");
+    let built = |files: &[EmittedFile]| Built::from_files(files, model.features.len(), target);
+    if found(VERILATOR).is_none() {
+        return;
+    }
+    let mut right = built(&files).expect("no warning");
+    let name = right.programs()[0].name().to_owned();
+    assert!(name.contains("m_decision.v linted by Verilator"), "{name}");
+    let decision = files.iter_mut().find(|file| file.name == "m_decision.v").expect("exported");
+    let text = String::from_utf8(decision.bytes.clone()).expect("text");
+    let (before, after) = text.rsplit_once("endmodule").expect("a module");
+    decision.bytes = format!("{before}wire [3:0] narrow = 8'd255;\nendmodule{after}").into();
+    match built(&files) {
+        Err(error @ VerifyError::ToolFailed { .. }) => {
+            let told = format!("{error:?}");
+            assert!(told.contains("linting the Verilog of the decision"), "{told}");
+            assert!(told.contains("WIDTH"), "{told}");
+        }
+        other => panic!("{:?}", other.map(drop)),
+    }
 }

@@ -1,6 +1,10 @@
 /* Loads the exported XDP program, fills in the constants of its switch, and runs it on a frame for each
  * record from standard input. Prints one byte for each arrival, its verdict. Checks that constants of other
- * switches are refused. Exit status 77: not permitted. */
+ * switches are refused. Exit status 77: not permitted.
+ *
+ * loader fall-back: it falls back.
+ * loader OBJECT RECORD: from this record on the program of another object decides, over the pinned maps of the
+ * first, which is unloaded. Exit status 5: the kernel refuses that program over these maps. */
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -8,7 +12,10 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PORTS = SWITCH_PORTS };
 
@@ -108,22 +115,67 @@ static int refuses_others(const struct constants *right)
     return run(&event, &answer) == 0 && answer == XDP_PASS;
 }
 
+/* What both programs share, and where it is pinned. */
+static const char *const shared[] = {"m_switch", "m_state"};
+static char folder[64], pins[2][96];
+
+static void unpin(void)
+{
+    int nth;
+
+    for (nth = 0; nth < 2; nth++)
+        unlink(pins[nth]);
+    rmdir(folder);
+}
+
+static int pin(const struct bpf_object *object)
+{
+    int nth, error = 0;
+
+    snprintf(folder, sizeof folder, "/sys/fs/bpf/dropcast-test-%d", (int)getpid());
+    if (mkdir(folder, 0700) != 0)
+        return -errno;
+    atexit(unpin);
+    for (nth = 0; nth < 2 && error == 0; nth++) {
+        snprintf(pins[nth], sizeof pins[nth], "%s/%s", folder, shared[nth]);
+        error = bpf_map__pin(bpf_object__find_map_by_name(object, shared[nth]), pins[nth]);
+    }
+    return error;
+}
+
+/* As `bpftool prog load PATH ... map name m_switch pinned ... map name m_state pinned ...` does. */
+static struct bpf_object *over_pinned(const char *path)
+{
+    struct bpf_object *object = bpf_object__open_file(path, NULL);
+    int nth;
+
+    for (nth = 0; object && nth < 2; nth++) {
+        const int map = bpf_obj_get(pins[nth]);
+
+        if (map < 0 || bpf_map__reuse_fd(bpf_object__find_map_by_name(object, shared[nth]), map) != 0)
+            exit(fail("reusing a map", errno));
+        close(map);
+    }
+    return object;
+}
+
 int main(int argc, char **argv)
 {
+    const long half = argc == 3 ? atol(argv[2]) : -1;
+    long records;
     struct constants constants = {
         .buffer_bytes = SWITCH_BUFFER,
         .base_rtt_ns = SWITCH_RTT,
         .line_rate_bps = {LINE_RATES},
         .ports = PORTS,
         .queues_per_port = SWITCH_QUEUES,
-        .falls_back = argc > 1,
+        .falls_back = argc == 2,
     };
-    struct bpf_object *object = bpf_object__open_file("m_decision.bpf.o", NULL);
+    struct bpf_object *object = bpf_object__open_file("m_decision.bpf.o", NULL), *next;
     struct bpf_prog_info info;
     uint32_t record[6], size = sizeof info, answer;
     int error;
 
-    (void)argv;
     if (!object)
         return fail("opening", errno);
     error = bpf_object__load(object);
@@ -140,7 +192,18 @@ int main(int argc, char **argv)
         return 2;
     if (!constants.falls_back && !are_scripted(&constants))
         return 4;
-    while (fread(record, sizeof record, 1, stdin) == 1) {
+    if (half >= 0 && (error = pin(object)) != 0)
+        return fail("pinning maps", error);
+    for (records = 0; fread(record, sizeof record, 1, stdin) == 1; records++) {
+        if (records == half) {
+            next = over_pinned(argv[1]);
+            if (!next || bpf_object__load(next) != 0)
+                return 5;
+            /* Nothing of the first program is left but what is pinned. */
+            bpf_object__close(object);
+            object = next;
+            program = bpf_program__fd(bpf_object__find_program_by_name(object, "m_xdp"));
+        }
         struct event event = {
             .ethertype = htons(0x88b5),
             .port = htons((uint16_t)record[1]),

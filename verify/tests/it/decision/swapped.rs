@@ -1,6 +1,7 @@
-//! A new model takes over the state of a running decision: C as shared libraries, and in Rust.
+//! A new model takes over the state of a running decision: C as shared libraries, eBPF by pinned maps, and in Rust.
 
 use super::in_c::{GCC, WARNINGS, fed};
+use super::in_ebpf;
 use super::in_rust::{decide_by_turns, replaced};
 use super::{Departures, Model, any_switch, files_of, record};
 use crate::event_log::sample;
@@ -118,6 +119,39 @@ fn a_new_model_takes_over_a_running_state() {
         let alone = swapped(&gcc, [&first, &first], &records, half).expect("one layout");
         assert!(alone.iter().map(|&verdict| verdict <= 1).ne(accepted), "{features}");
     }
+}
+
+/// The second program is loaded over the maps that the first has pinned, between two frames; the first is unloaded.
+#[test]
+fn a_new_program_takes_over_pinned_maps() {
+    let input = sample();
+    let wide = any_switch(4);
+    for (spec, events, features) in
+        [(input.spec.clone(), input.events, "level4"), (wide.0, wide.1, "paper4")]
+    {
+        let [first, second] = [3, 4].map(|seed| Model::random(&spec, features, seed));
+        let (records, accepted, half) = decided([&first, &second], &events);
+        let [files, next] = [&first, &second].map(|model| files_of(model, "ebpf"));
+        let told = in_ebpf::decide_by_turns([&files, &next], &spec, &records, half);
+        let Some(told) = told else { return };
+        let is_accepted = |told: Vec<u8>| told.into_iter().map(|verdict| verdict <= 1);
+        assert!(is_accepted(told.expect("one layout")).eq(accepted.iter().copied()), "{features}");
+        // It matters which program decides.
+        let alone = in_ebpf::decide_by_turns([&files, &files], &spec, &records, half);
+        let alone = alone.expect("permitted").expect("one layout");
+        assert!(is_accepted(alone).ne(accepted), "{features}");
+    }
+}
+
+/// Features that need more memory than the maps have.
+#[test]
+fn the_kernel_refuses_a_program_over_smaller_maps() {
+    let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
+    let files =
+        ["level4", "paper4"].map(|features| files_of(&Model::random(&spec, features, 1), "ebpf"));
+    let records = [record(0, [0, 0], 1_500, 0); 2];
+    let told = in_ebpf::decide_by_turns([&files[0], &files[1]], &spec, &records, 1);
+    assert!(told.is_none_or(|told| told.is_err()));
 }
 
 /// Another switch, and features that need more memory.
