@@ -86,9 +86,9 @@ impl FromStr for UtcOffset {
                 _ => None,
             }
         };
-        let minutes = minutes().ok_or_else(|| {
-            "expected hours and minutes such as +02:00 or -03:30, from -14:00 to +14:00; names of time zones are not known"
-        })?;
+        let minutes = minutes().ok_or(
+            "expected hours and minutes such as +02:00 or -03:30, from -14:00 to +14:00; names of time zones are not known",
+        )?;
         Ok(UtcOffset { minutes })
     }
 }

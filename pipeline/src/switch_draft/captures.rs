@@ -1,6 +1,7 @@
 //! A description from captures: ports and their rules. What captures cannot tell is given.
 
-use super::{SwitchDraft, text};
+use super::draft::SwitchDraft;
+use super::text;
 use crate::PipelineError;
 use crate::files::groups;
 use crate::progress::{Progress, check};

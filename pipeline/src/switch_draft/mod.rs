@@ -2,11 +2,13 @@
 
 mod captures;
 mod config_db;
+mod draft;
 mod queues;
 mod text;
 
 pub use captures::{PortPer, UntoldByCaptures};
 pub use config_db::{ConfigDb, SonicError};
+pub use draft::SwitchDraft;
 
 use crate::PipelineError;
 use crate::files::{matching, read_text};
@@ -14,15 +16,6 @@ use crate::progress::Progress;
 use dropcast_data::SwitchSpecs;
 use queues::{PlacedQueues, place_queues};
 use std::path::{Path, PathBuf};
-
-/// A switch description, and what is not in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SwitchDraft {
-    /// The description, TOML, with what is not carried over as comments.
-    pub toml: String,
-    /// What is not carried over or not known, and what was chosen among several: sentences.
-    pub notes: Vec<String>,
-}
 
 /// A draft from one configuration of SONiC ([`from_sonic`]), or from captures: files, patterns, or folders of them. What
 /// captures do not tell is `untold`. Base RTTs are of a network, not of a switch: nanoseconds.

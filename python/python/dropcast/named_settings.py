@@ -32,6 +32,7 @@ class LabelSettings(TypedDict, total=False):
     victim: str
     strict_fit: bool
     expert: str
+    flows: bool
     features: Names
 
 
