@@ -84,8 +84,7 @@ impl TrainingRows {
         let plan = SplitPlan::new(&task.split, task.seed, times);
         let (before, threads) = (RowNumbers::default(), Threads::new(task.threads));
         let pass = Pass { source, features, plan: &plan, before: &before, threads: &threads };
-        let (found, classes) = find_bins(&pass, usize::from(task.max_bins) - 1)?;
-        let (bins, ranges): (Vec<Bins>, Vec<FeatureRange>) = found.into_iter().unzip();
+        let Found { bins, ranges, classes } = find_bins(&pass, usize::from(task.max_bins) - 1)?;
         let rows = bin_rows(&pass, &bins, ChunkWriter::new(spill))?;
         drop(plan);
         Ok(TrainingRows { task, rows, ranges, classes })
@@ -112,19 +111,29 @@ impl TrainingRows {
     }
 }
 
-/// Makes bins of each feature from the training rows, with its range; also returns the numbers of accepted and dropped
-/// rows.
+/// What is found of the training rows.
+struct Found {
+    /// Of each feature.
+    bins: Vec<Bins>,
+    /// Of each feature.
+    ranges: Vec<FeatureRange>,
+    /// Numbers of accepted and dropped rows.
+    classes: (u64, u64),
+}
+
+/// Makes bins from the training rows.
 fn find_bins<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     most: usize,
-) -> Result<(Vec<(Bins, FeatureRange)>, (u64, u64)), TrainError> {
+) -> Result<Found, TrainError> {
     let (sketches, counts) = count_values(pass, |_, _| (), |()| {})?;
     let classes = counts.check()?;
     let bins = |sketch: ValueSketch| {
         let values = sketch.finish();
         (Bins::new(values.edges(most)), values.middle_range())
     };
-    Ok((pass.threads.map(sketches, bins), classes))
+    let (bins, ranges) = pass.threads.map(sketches, bins).into_iter().unzip();
+    Ok(Found { bins, ranges, classes })
 }
 
 /// Counts the training rows by value of each feature, and by class. In the same pass any thread
