@@ -81,11 +81,12 @@ mod tests {
         let figure = figure(&measured, &case);
         let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
         assert_eq!(names[..3], ["Credence", "Dynamic Thresholds", "Complete Sharing"]);
-        assert_eq!(names[3..], ["FollowLQD", "Credence, pays back", "FollowMax", "OPT"]);
+        let others = ["FollowLQD", "Credence, pays back", "FollowMax", "DT with alpha 8", "OPT"];
+        assert_eq!(names[3..], others);
         let expected = figure
             .series
             .iter()
             .map(|series| series.points.iter().filter(|point| point.expectation.is_some()).count());
-        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(expected.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0, 0, 0]);
     }
 }
