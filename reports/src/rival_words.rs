@@ -212,14 +212,15 @@ pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
         let policy = &rival.policy;
         if spec.looks_at_flows() && known == 0 {
             return Some(format!(
-                "No flow of a packet is known here: to {policy} all are of one. dropcast collect --flows keeps those of events \
-                 (docs/trace.md)."
+                "No flow of a packet is known here: to {policy} all are of one. dropcast collect --flows keeps flows, if the \
+                 events tell them (docs/trace.md)."
             ));
         }
         (spec.looks_at_first_rtt() && first_rtt == 0).then(|| {
             format!(
                 "No packet is known here to be of its flow's first round trip, which {policy} looks at. dropcast collect \
-                 --flows keeps what events tell of it (docs/trace.md); or try it in the fabric (dropcast simulate --experiment)."
+                 --flows keeps that, if the events tell it (docs/trace.md); or try it in the fabric (dropcast simulate \
+                 --experiment)."
             )
         })
     };
