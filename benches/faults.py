@@ -130,6 +130,8 @@ JOBS = [
     Job("vectors", "export {v}/model.json --target vectors --switch switch.toml -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
+    Job("decisions", "report --data trace-{v}.parquet --policy dt:alpha=8 --decisions out/decisions.csv",
+        makes_folder=False),
     Job("switch", "switch config-{v}.json --base-rtt-ns 32000 -o out/switch.toml", makes_folder=False),
     Job("import", "import {v}/forest.txt --features paper4 --allow-rounding -o out/model.json", makes_folder=False),
     Job("rescale", "rescale {v}/model.json --buffer-bytes 30000 -o out/model.json", makes_folder=False),

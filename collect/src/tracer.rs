@@ -30,7 +30,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Default limit on waiting rows. A row takes 18 bytes and 4 for each feature, twice that while the columns
+    /// Default limit on waiting rows. A row takes 18 bytes, 4 for each feature and 9 for its flow if that is kept, twice that while the columns
     /// grow or are given out, and its packet 16 in the virtual buffer: 0.7 GB with four features.
     pub const DEFAULT_MAX_WAITING_ROWS: usize = 1 << 23;
 

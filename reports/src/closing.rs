@@ -35,6 +35,12 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
             "Deploy: what the switch has, {own}; the best alpha of other rows, {better}, is no better."
         )
     }];
+    if !rivals.chosen_on_other_rows && over_own.is_sure() {
+        sentences.push(
+            "It was chosen on these very rows, which flatters it: confirm it on another trace."
+                .to_owned(),
+        );
+    }
     if !is_own && !over_own.is_sure() {
         return sentences;
     }

@@ -419,7 +419,8 @@ mod tests {
         assert_eq!(
             closing(shared, sure, loss, Some("dt:alpha=16")),
             "\nDeploy: alpha 16, which transmits 2,000 bytes more than Complete Sharing (500 to 3,500 in a 99% interval over 40 \
-             stretches of the trace).\nLeave out the untrained rule: 9,000 bytes fewer (-12,000 to -6,000 in a 99% interval over 40 \
+             stretches of the trace).\nIt was chosen on these very rows, which flatters it: confirm it on another \
+             trace.\nLeave out the untrained rule: 9,000 bytes fewer (-12,000 to -6,000 in a 99% interval over 40 \
              stretches of the trace)."
         );
         let rule = "oracle:base=dt:alpha=16";

@@ -10,8 +10,8 @@ const MOST_STRETCHES: usize = 64;
 const LEAST_ARRIVALS: u64 = 4_096;
 /// Stretches below which there is no interval.
 const LEAST_STRETCHES: u64 = 8;
-/// How sure an interval is. A verdict compares up to four policies: at 99% the intervals hold all their differences in at
-/// least 96 of 100 verdicts (Bonferroni).
+/// How sure an interval is. A verdict has up to three: at 99% all of them hold in at least 97 of 100 verdicts
+/// (Bonferroni), if the policies were chosen on other rows.
 const SURE: f64 = 0.99;
 
 /// What one policy transmits more than another, and how sure that is: a 99% interval of Student's t over stretches of
