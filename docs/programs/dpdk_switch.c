@@ -1,4 +1,4 @@
-// A switch under Credence for DPDK (docs/dpdk.md). A test builds and runs it (verify/tests/it/decision/in_dpdk.rs).
+// A switch under Credence for DPDK (docs/dpdk.md). A test builds and runs it (devices/verify/tests/it/decision/in_dpdk.rs).
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>

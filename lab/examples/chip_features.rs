@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p dropcast-lab --example chip_features -- F1.json FOLDER
 //!
-//! `F1.json` is what `benches/leave_one_trace_out.py --json` writes: by set and trace, the F1 of each seed.
+//! `F1.json` is what `dev/benches/leave_one_trace_out.py --json` writes: by set and trace, the F1 of each seed.
 //! Prints a table in Markdown and writes `chip-features-work.svg` and `chip-features-stages.svg` to the folder.
 //! Without arguments it prints the costs alone.
 

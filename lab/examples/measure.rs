@@ -1,4 +1,4 @@
-//! Measures the trainer for `benches/trainer_vs_peers.py`: prints one line of JSON.
+//! Measures the trainer for `dev/benches/trainer_vs_peers.py`: prints one line of JSON.
 //!
 //!     measure fit FOLDER TREES DEPTH [THREADS [SEED]]
 //!     measure sweep FOLDER [THREADS]

@@ -1,5 +1,5 @@
 //! The main claim of each paper in the fabric, small: that it holds, or, where docs/papers.md says so, that it does not.
-//! NDT's is in ndt/tests/claim.rs.
+//! NDT's is in lab/ndt/tests/claim.rs.
 
 use dropcast_lab::closed_loop::Oracles;
 use dropcast_lab::fabric_oracle::training_experiment;

@@ -140,7 +140,8 @@ fn captures_become_a_description_that_can_be_used() {
 #[test]
 fn captures_of_every_kind_are_read() {
     let room = Room::new();
-    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/capture");
+    let corpus =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../dev/fuzz/corpus/capture");
     let mut drafted = 0;
     for entry in std::fs::read_dir(corpus).expect("a corpus") {
         let path = entry.expect("an entry").path();

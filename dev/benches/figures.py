@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Measures the figures of the fabric again and puts their tables and pictures into the docs' pages of figures.
+
+Usage: figures.py [--check] DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all unless
+given. DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
+between
+
+    <!-- SCALE FIGURE: title -->
+    <!-- end -->
+
+becomes that of FOLDER/SCALE/FIGURE.md with this title, and each picture figures/SCALE/NAME.svg that the page shows
+is copied from FOLDER/SCALE/NAME.svg. A title followed by "; without NAME; NAME" leaves these rows and columns out. Text between them has
+numbers, too: read it.
+
+With --check nothing is written: what would change is printed, and the exit status is 1 if anything would. It leaves out paper, which takes
+more than an hour, unless that is given.
+"""
+
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+PAGES = [DOCS / f"figures-{page}.md" for page in ["closed-loop", "abm", "pred", "smartbuf"]]
+COMMANDS = {
+    "small": ["fabric", "--scale", "small"],
+    "paper": ["fabric", "--scale", "paper"],
+    "abm": ["abm"],
+    "pred": ["pred"],
+    "smartbuf": ["smartbuf"],
+}
+
+
+def measure(dropcast, folder, scale):
+    """Runs all figures at a scale, unless their pages are there."""
+    if not list((folder / scale).glob("*.md")):
+        command = [dropcast, "reproduce", *COMMANDS[scale], "-o", str(folder / scale)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def table(text, title):
+    """The table whose first heading is this title."""
+    tables = re.findall(r"^\|.*\n(?:\|.*\n)+", text, re.MULTILINE)
+    found = [each for each in tables if each.startswith(f"| {title} |")]
+    if len(found) != 1:
+        sys.exit(f"{len(found)} tables are called {title!r}, expected one")
+    return found[0]
+
+
+def without(table, names):
+    """The table less its rows and columns of these names."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    unknown = set(names) - set(rows[0][1:]) - {row[0] for row in rows[2:]}
+    if unknown:
+        sys.exit(f"{rows[0][0]}: no row or column {sorted(unknown)}")
+    columns = [column for column, head in enumerate(rows[0]) if column == 0 or head not in names]
+    kept = [[row[column] for column in columns] for row in rows if row[0] not in names]
+    lines = ["|" + "|".join(row) + "|" if row[0] == "---" else "| " + " | ".join(row) + " |" for row in kept]
+    return "\n".join(lines) + "\n"
+
+
+def renewed(page, folder, scales):
+    """The page with the tables of these scales as they are measured."""
+
+    def renew(block):
+        scale, figure, title = block.groups()
+        if scale not in scales:
+            return block.group(0)
+        text = (folder / scale / f"{figure}.md").read_text()
+        first, *names = re.split("; without |; ", title)
+        return f"<!-- {scale} {figure}: {title} -->\n\n{without(table(text, first), names)}\n<!-- end -->"
+
+    return re.sub(r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->", renew, page)
+
+
+def files(folder, scales):
+    """What the pages and pictures of these scales shall hold, by their paths."""
+    found = {}
+    for path in PAGES:
+        found[path] = renewed(path.read_text(), folder, scales)
+        for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", found[path]):
+            if scale in scales:
+                found[DOCS / "figures" / scale / name] = (folder / scale / name).read_text()
+    return found
+
+
+def changes(path, text):
+    """The lines that differ, of a page, or that a picture differs."""
+    old = path.read_text() if path.exists() else ""
+    if old == text:
+        return []
+    if path.suffix == ".svg":
+        return [f"{path.relative_to(DOCS)} differs"]
+    return list(difflib.unified_diff(old.splitlines(), text.splitlines(), str(path.relative_to(DOCS)), "measured", "", "", 0, ""))
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    is_check = len(arguments) < len(sys.argv) - 1
+    if len(arguments) < 2 or not set(arguments[2:]) <= set(COMMANDS):
+        sys.exit(__doc__)
+    dropcast, folder = arguments[0], pathlib.Path(arguments[1])
+    scales = arguments[2:] or [scale for scale in COMMANDS if not is_check or scale != "paper"]
+    for scale in scales:
+        measure(dropcast, folder, scale)
+    found = files(folder, scales)
+    if is_check:
+        lines = [line for path, text in found.items() for line in changes(path, text)]
+        sys.exit("\n".join(lines) or None)
+    for path, text in found.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+//! What the crates say of themselves, and whether one that is for devices builds without the others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use toml::{Table, Value};
+
+/// What registries show and search.
+const DESCRIBED: [&str; 5] = ["description", "readme", "keywords", "categories", "license"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a folder").to_owned()
+}
+
+fn manifest(folder: &Path) -> Table {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a crate has a manifest");
+    text.parse().expect("a manifest is TOML")
+}
+
+fn members() -> Vec<String> {
+    let workspace = manifest(&root())["workspace"].clone();
+    let names = workspace["members"].as_array().expect("a list").clone();
+    names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Copies the files of a folder; links are followed.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in fs::read_dir(from).expect("a folder is read") {
+        let entry = entry.expect("a folder is read");
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &copied);
+        } else {
+            fs::copy(&path, &copied).expect("a file is copied");
+        }
+    }
+}
+
+#[test]
+fn every_crate_is_described() {
+    let lacking = |name: &String| {
+        let package = manifest(&root().join(name))["package"].clone();
+        DESCRIBED.iter().any(|field| package.get(field).is_none())
+    };
+    assert_eq!(members().into_iter().filter(lacking).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+#[test]
+fn the_oracle_passes_its_tests_wherever_it_is_copied_to() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let folder = elsewhere.path().join("vendored-oracle");
+    copy(&root().join("devices/oracle"), &folder);
+    let cargo = std::env::var_os("CARGO").expect("cargo runs tests");
+    let tested = Command::new(cargo)
+        .args(["test", "--offline"])
+        .current_dir(&folder)
+        .env("CARGO_TARGET_DIR", elsewhere.path().join("target"))
+        .output()
+        .expect("cargo starts");
+    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stderr));
+}
+
+#[test]
+fn the_oracle_says_of_itself_what_the_workspace_says() {
+    let (all, oracle) =
+        (manifest(&root())["workspace"].clone(), manifest(&root().join("devices/oracle")));
+    for field in ["version", "edition", "rust-version", "license"] {
+        assert_eq!(oracle["package"][field], all["package"][field], "{field}");
+    }
+    assert_eq!(oracle["lints"], all["lints"]);
+    let proptest = |of: &Value| of["proptest"].clone();
+    assert_eq!(proptest(&oracle["dev-dependencies"]), proptest(&all["dependencies"]));
+}
+
+#[test]
+fn dependencies_inside_the_workspace_have_its_version() {
+    let all = manifest(&root())["workspace"].clone();
+    let dependencies = all["dependencies"].as_table().expect("a table");
+    let ours: Vec<_> = dependencies.iter().filter(|(_, of)| of.get("path").is_some()).collect();
+    assert!(!ours.is_empty());
+    for (name, of) in ours {
+        assert_eq!(of.get("version"), Some(&all["package"]["version"]), "{name}");
+    }
+}

@@ -1,0 +1,26 @@
+//! Every export of a forest is built, run, and predicts what the forest does; a broken one is
+//! detected.
+
+#[allow(dead_code, reason = "the forests of the exports' tests; each uses what it needs")]
+#[path = "../../../../export/tests/it/forests.rs"]
+mod forests;
+
+mod agreement;
+mod broken;
+mod c;
+mod cpp;
+mod damage;
+mod dct;
+mod decision;
+mod dpdk;
+mod drift;
+mod ebpf;
+mod event_log;
+mod json;
+mod lagging_ports;
+mod ns3_page;
+mod onnx;
+mod policy_code;
+mod replay;
+mod verilog;
+mod verilog_level;
