@@ -35,12 +35,6 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
             "Deploy: what the switch has, {own}; the best alpha of other rows, {better}, is no better."
         )
     }];
-    if !rivals.chosen_on_other_rows && over_own.is_sure() {
-        sentences.push(
-            "It was chosen on these very rows, which flatters it: confirm it on another trace."
-                .to_owned(),
-        );
-    }
     if !is_own && !over_own.is_sure() {
         return sentences;
     }
@@ -94,7 +88,15 @@ fn range(gain: &GainRange, stretches: u64) -> String {
     };
     match (gain.low_bytes, gain.high_bytes) {
         (Some(low), Some(high)) => {
-            format!("{} to {} in a 99% interval over {stretches_of}", signed(low), signed(high))
+            let chosen = match gain.choices {
+                1 => String::new(),
+                all => format!(", as the best of {all} on these very rows"),
+            };
+            format!(
+                "{} to {} in a 99% interval over {stretches_of}{chosen}",
+                signed(low),
+                signed(high)
+            )
         }
         _ => format!("{stretches_of}, too few for an interval"),
     }

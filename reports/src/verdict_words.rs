@@ -400,6 +400,7 @@ mod tests {
             bytes,
             low_bytes: ends.map(|ends| ends.0),
             high_bytes: ends.map(|ends| ends.1),
+            choices: 15,
         };
         let closing = |own: &str, over_own, rule, deploy: Option<&str>| {
             let mut verdict = verdict(Conclusion::NothingDropped, 0);
@@ -419,9 +420,8 @@ mod tests {
         assert_eq!(
             closing(shared, sure, loss, Some("dt:alpha=16")),
             "\nDeploy: alpha 16, which transmits 2,000 bytes more than Complete Sharing (500 to 3,500 in a 99% interval over 40 \
-             stretches of the trace).\nIt was chosen on these very rows, which flatters it: confirm it on another \
-             trace.\nLeave out the untrained rule: 9,000 bytes fewer (-12,000 to -6,000 in a 99% interval over 40 \
-             stretches of the trace)."
+             stretches of the trace, as the best of 15 on these very rows).\nLeave out the untrained rule: 9,000 bytes fewer \
+             (-12,000 to -6,000 in a 99% interval over 40 stretches of the trace, as the best of 15 on these very rows)."
         );
         let rule = "oracle:base=dt:alpha=16";
         let text = closing(shared, sure, sure, Some(rule));

@@ -380,12 +380,20 @@ impl Rivals {
         let best_alpha = best(RivalKind::Alpha);
         let (best_rule, best_filter) =
             (best(RivalKind::UntrainedRule), best(RivalKind::ModelFilter));
-        let over_alpha = |place: Option<usize>| Some(self.stretches.gain(place?, best_alpha?));
+        // Of how many a best one was chosen on the rows that are measured.
+        let choices = |kind| {
+            let of_kind = self.tried.iter().filter(|tried| tried.kind == kind).count() as u64;
+            if chosen_on_other_rows { 1 } else { of_kind }
+        };
+        let alphas = choices(RivalKind::Alpha);
+        let over_alpha = |place: Option<usize>, kind| {
+            Some(self.stretches.gain(place?, best_alpha?, choices(kind) * alphas))
+        };
         let gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
             stretches: self.stretches.count(),
-            alpha_over_own: Some(self.stretches.gain(best, self.tried.len())),
-            rule_over_alpha: over_alpha(best_rule),
-            filter_over_alpha: over_alpha(best_filter),
+            alpha_over_own: Some(self.stretches.gain(best, self.tried.len(), alphas)),
+            rule_over_alpha: over_alpha(best_rule, RivalKind::UntrainedRule),
+            filter_over_alpha: over_alpha(best_filter, RivalKind::ModelFilter),
         });
         let by_class = best_alpha.and_then(|best| self.by_class(policies[best], bytes, best));
         let class_alphas = by_class.map(|(tried, sent)| {

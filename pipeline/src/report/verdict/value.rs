@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 10;
+pub const VERDICT_SCHEMA_VERSION: u32 = 11;
 
 /// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
 pub const CAUTIONS: [&str; 9] = [
