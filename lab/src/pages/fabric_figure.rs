@@ -147,6 +147,7 @@ fn scale_words(measured: &MeasuredFigure) -> String {
         runs if measured.figure.panels == Panels::Cdf => format!("flows of {runs} runs"),
         runs => format!("mean of {runs} runs with 95% intervals"),
     };
+    let start = if scale.slow_start { "; slow start from at most 10 segments" } else { "" };
     if measured.figure.paper == Paper::Pred {
         let part = match measured.figure.vary {
             Vary::Flows | Vary::CountingRtts => ", the second half",
@@ -154,10 +155,10 @@ fn scale_words(measured: &MeasuredFigure) -> String {
             _ => "",
         };
         let ms = scale.duration_ns as f64 / 1e6;
-        return format!("{}; {ms} ms{part}; {runs}.", pred::words(measured.figure));
+        return format!("{}{start}; {ms} ms{part}; {runs}.", pred::words(measured.figure));
     }
     format!(
-        "{} leaves x {} servers, {} spines; {} ms, {} requests per second and server; {runs}.",
+        "{} leaves x {} servers, {} spines{start}; {} ms, {} requests per second and server; {runs}.",
         scale.leaves,
         scale.servers,
         scale.spines,

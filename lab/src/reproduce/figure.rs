@@ -135,6 +135,9 @@ pub struct OneScaleSettings {
     /// Seed of the first run.
     #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
     pub seed: u64,
+    /// DCTCP begins in slow start, as Linux's does, single flows with at most 10 segments.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub slow_start: bool,
     /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
     #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
     pub output: Option<PathBuf>,
@@ -453,16 +456,16 @@ impl OneScaleSettings {
         figures: &[&'static FabricFigure],
         progress: &dyn Progress,
     ) -> Result<Reproduced, PipelineError> {
-        let &OneScaleSettings { runs, seed, duration_ms, .. } = self;
+        let &OneScaleSettings { runs, seed, duration_ms, slow_start, .. } = self;
         let duration_ns = duration_ms.map(|ms| ms.saturating_mul(1_000_000));
         let resources = Resources::default();
         let measured = if figures.iter().any(|figure| figure.paper == Paper::Pred) {
-            let options = fabric::pred::Options { runs, seed, duration_ns };
+            let options = fabric::pred::Options { runs, seed, duration_ns, slow_start };
             fabric::pred::measure(figures, &options, &resources, progress)?
         } else {
             let plain = fabric::smartbuf::scale();
             let duration_ns = duration_ns.unwrap_or(plain.duration_ns);
-            let scale = Scale { runs, seed, duration_ns, ..plain };
+            let scale = Scale { runs, seed, duration_ns, slow_start, ..plain };
             fabric::measure(figures, &scale, &Oracles::default(), &resources, progress)?
         };
         Ok(Reproduced::Fabric(measured))

@@ -57,6 +57,9 @@ pub struct FabricConfig {
     pub aqm: AqmSpec,
     /// Initial window of a single flow, segments.
     pub initial_window_segments: u32,
+    /// DCTCP begins, and goes on after a timeout, in slow start, as Linux's does; else its window grows by a segment per
+    /// round trip, as in the Credence artifact.
+    pub dctcp_slow_start: bool,
     /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
     pub min_rto_ns: u64,
     /// How senders find out what was lost, and repeat it.
@@ -127,6 +130,7 @@ impl Default for FabricConfig {
             header_bytes: 32,
             aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
             initial_window_segments: 22,
+            dctcp_slow_start: false,
             min_rto_ns: 10_000_000,
             recovery: Recovery::default(),
             probe_wait_ns: 2_000_000,
@@ -243,6 +247,7 @@ impl Fabric {
             base_rtt_ns: self.base_rtt_ns(),
             path_rtt_ns: self.config.path_rtt_ns(),
             min_rto_ns: self.config.min_rto_ns,
+            dctcp_slow_start: self.config.dctcp_slow_start,
             recovery: self.config.recovery,
             probe_wait_ns: self.config.probe_wait_ns,
             timestamp_ns: self.config.timestamp_ns,

@@ -123,6 +123,7 @@ pub(crate) mod tests {
             base_rtt_ns,
             path_rtt_ns: base_rtt_ns + 2_000,
             min_rto_ns: 10_000_000,
+            dctcp_slow_start: false,
             recovery: Recovery::Ns3,
             probe_wait_ns: 0,
             timestamp_ns: 1,

@@ -1,14 +1,15 @@
 //! DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257), as ns-3's `TcpDctcp` does it.
 
 use super::congestion_control::{CongestionControl, Window};
+use super::tuning::Tuning;
 
 /// Weight of a new estimate of the marked share, RFC 8257 section 4.2: 1/16.
 const GAIN: f64 = 0.0625;
 
 /// Reduces the window by half the marked share of a round trip; grows by one segment per window.
 ///
-/// Without slow start, as the Credence artifact configures it: flows begin with a whole
-/// bandwidth-delay product.
+/// Without slow start unless it is asked for, as the Credence artifact configures it: flows begin with
+/// a whole bandwidth-delay product.
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
     /// Estimate of the marked share of segments.
@@ -19,12 +20,29 @@ pub(crate) struct Dctcp {
     round_ends: Option<u32>,
     /// Segments acknowledged since the window grew last.
     since_growth: u64,
+    has_slow_start: bool,
 }
 
-impl Default for Dctcp {
+impl Dctcp {
     /// RFC 8257 section 4.2: alpha begins at 1.
-    fn default() -> Self {
-        Dctcp { alpha: 1.0, acknowledged: 0, marked: 0, round_ends: None, since_growth: 0 }
+    pub(crate) fn new(tuning: &Tuning) -> Self {
+        Dctcp {
+            alpha: 1.0,
+            acknowledged: 0,
+            marked: 0,
+            round_ends: None,
+            since_growth: 0,
+            has_slow_start: tuning.dctcp_slow_start,
+        }
+    }
+
+    /// The window grows by what is acknowledged, up to its threshold, as in Linux (RFC 5681, equation 2). Returns the
+    /// segments that are left.
+    fn slow_start(window: &mut Window, segments: u64) -> u64 {
+        let room_bytes = window.ssthresh_bytes.saturating_sub(window.cwnd_bytes);
+        let used = segments.min(room_bytes.div_ceil(window.segment_bytes));
+        window.cwnd_bytes += (used * window.segment_bytes).min(room_bytes);
+        segments - used
     }
 }
 
@@ -54,6 +72,13 @@ impl CongestionControl for Dctcp {
 
     /// Congestion avoidance that counts segments, as Linux does.
     fn grow(&mut self, window: &mut Window, segments: u64, _: u64) {
+        let segments = match self.has_slow_start {
+            true => match Self::slow_start(window, segments) {
+                0 => return,
+                left => left,
+            },
+            false => segments,
+        };
         let size = window.segments().max(1);
         if self.since_growth >= size {
             self.since_growth = 0;
@@ -69,11 +94,19 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion_control::tests::tuning;
+    use proptest::prelude::*;
+
+    const SEGMENT_BYTES: u64 = 1400;
+
+    fn rule(dctcp_slow_start: bool) -> Dctcp {
+        Dctcp::new(&Tuning { dctcp_slow_start, ..tuning(80_000) })
+    }
 
     fn window(segments: u64) -> Window {
         Window {
-            segment_bytes: 1400,
-            cwnd_bytes: segments * 1400,
+            segment_bytes: SEGMENT_BYTES,
+            cwnd_bytes: segments * SEGMENT_BYTES,
             ssthresh_bytes: u64::MAX,
             acknowledged: 0,
             next: 0,
@@ -96,7 +129,7 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_marked_share_of_a_round_trip() {
-        let (mut rule, mut window) = (Dctcp::default(), window(20));
+        let (mut rule, mut window) = (rule(false), window(20));
         for _ in 0..2 {
             round(&mut rule, &mut window, 0, 20);
         }
@@ -110,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_window_loses_half_of_alpha_and_gains_a_segment_per_round_trip() {
-        let (mut rule, mut window) = (Dctcp { alpha: 0.5, ..Dctcp::default() }, window(20));
+        let (mut rule, mut window) = (Dctcp { alpha: 0.5, ..rule(false) }, window(20));
         assert_eq!(rule.reduced_bytes(&window, 0), 15 * 1400);
         for _ in 0..20 {
             rule.grow(&mut window, 1, 0);
@@ -120,5 +153,100 @@ mod tests {
             rule.grow(&mut window, 1, 0);
         }
         assert_eq!(window.cwnd_bytes, 22 * 1400);
+    }
+    /// Linux's `dctcp_ssthresh` with alpha 1, and `tcp_reno_cong_avoid`.
+    #[test]
+    fn slow_start_doubles_the_window_until_a_mark_halves_it() {
+        let (mut rule, mut window) = (rule(true), window(10));
+        for segments in [10, 20, 40] {
+            assert_eq!(window.segments(), segments);
+            (0..segments).for_each(|_| rule.grow(&mut window, 1, 0));
+        }
+        window.ssthresh_bytes = rule.reduced_bytes(&window, 0);
+        window.cwnd_bytes = window.ssthresh_bytes;
+        assert_eq!(window.segments(), 40);
+        (0..40).for_each(|_| rule.grow(&mut window, 1, 0));
+        assert_eq!(window.segments(), 41, "then a segment per round trip");
+        // A timeout: from one segment to half of what it was.
+        window.ssthresh_bytes = rule.reduced_bytes(&window, 0);
+        window.cwnd_bytes = SEGMENT_BYTES;
+        rule.grow(&mut window, 1, 0);
+        assert_eq!(window.segments(), 2);
+        rule.grow(&mut window, 30, 0);
+        assert_eq!(window.cwnd_bytes, 41 * SEGMENT_BYTES / 2, "no further than the threshold");
+    }
+
+    /// What happens to a window.
+    #[derive(Clone, Copy, Debug)]
+    enum Happening {
+        Acknowledged(u64),
+        Marked,
+        TimedOut,
+    }
+
+    /// The window after all of this, one segment at a time; alpha is 1.
+    fn by_the_book(happenings: &[Happening]) -> u64 {
+        let (mut cwnd, mut threshold, mut counted) = (10 * SEGMENT_BYTES, u64::MAX, 0);
+        for happening in happenings {
+            match *happening {
+                Happening::Marked => {
+                    threshold = cwnd / 2;
+                    cwnd = threshold;
+                }
+                Happening::TimedOut => {
+                    threshold = cwnd / 2;
+                    cwnd = SEGMENT_BYTES;
+                }
+                Happening::Acknowledged(segments) => {
+                    let mut left = segments;
+                    while left > 0 && cwnd < threshold {
+                        cwnd = (cwnd + SEGMENT_BYTES).min(threshold);
+                        left -= 1;
+                    }
+                    let whole = (cwnd / SEGMENT_BYTES).max(1);
+                    if left > 0 && counted >= whole {
+                        (counted, cwnd) = (0, cwnd + SEGMENT_BYTES);
+                    }
+                    for _ in 0..left {
+                        counted += 1;
+                        if counted % whole == 0 {
+                            cwnd += SEGMENT_BYTES;
+                        }
+                    }
+                    if left > 0 {
+                        counted %= whole;
+                    }
+                }
+            }
+        }
+        cwnd
+    }
+
+    proptest! {
+        #[test]
+        fn windows_with_slow_start_are_those_by_the_book(
+            draws in prop::collection::vec((0..12_u8, 1..40_u64), 1..60),
+        ) {
+            let happening = |(kind, segments)| match kind {
+                0 => Happening::Marked,
+                1 => Happening::TimedOut,
+                _ => Happening::Acknowledged(segments),
+            };
+            let happenings: Vec<Happening> = draws.into_iter().map(happening).collect();
+            let (mut rule, mut window) = (rule(true), window(10));
+            for (nth, happening) in happenings.iter().enumerate() {
+                match *happening {
+                    Happening::Acknowledged(segments) => rule.grow(&mut window, segments, 0),
+                    Happening::Marked | Happening::TimedOut => {
+                        window.ssthresh_bytes = rule.reduced_bytes(&window, 0);
+                        window.cwnd_bytes = match happening {
+                            Happening::TimedOut => SEGMENT_BYTES,
+                            _ => window.ssthresh_bytes,
+                        };
+                    }
+                }
+                prop_assert_eq!(window.cwnd_bytes, by_the_book(&happenings[..=nth]));
+            }
+        }
     }
 }

@@ -89,7 +89,7 @@ impl Control {
     /// An unresponsive sender gets NewReno's, and never asks it.
     pub(super) fn new(transport: Transport, tuning: &Tuning) -> Self {
         match transport {
-            Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::default()),
+            Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::new(tuning)),
             Transport::NewReno | Transport::Unresponsive => Control::NewReno(new_reno::NewReno),
             Transport::Cubic => Control::Cubic(cubic::Cubic::default()),
             Transport::PowerTcp => Control::PowerTcp(Box::new(power_tcp::PowerTcp::new(tuning))),

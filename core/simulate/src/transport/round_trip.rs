@@ -77,6 +77,7 @@ mod tests {
             base_rtt_ns: 1,
             path_rtt_ns: 1,
             min_rto_ns: 1_000,
+            dctcp_slow_start: false,
             recovery: Recovery::Ns3,
             probe_wait_ns: 0,
             timestamp_ns: 1,

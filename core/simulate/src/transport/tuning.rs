@@ -28,6 +28,8 @@ pub(crate) struct Tuning {
     /// each link.
     pub(crate) path_rtt_ns: u64,
     pub(crate) min_rto_ns: u64,
+    /// Whether DCTCP has slow start.
+    pub(crate) dctcp_slow_start: bool,
     pub(crate) recovery: Recovery,
     /// What a tail loss probe waits beyond two round trips.
     pub(crate) probe_wait_ns: u64,

@@ -107,7 +107,8 @@ fn every_figure_of_smartbuf_is_measured_and_drawn() {
 #[test]
 fn every_figure_of_pred_is_measured_and_drawn() {
     let figures: Vec<_> = pred::figures().collect();
-    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(12_000_000) };
+    let options =
+        pred::Options { runs: 1, seed: 1, duration_ns: Some(12_000_000), slow_start: false };
     let all = pred::measure(&figures, &options, &Resources::default(), &Silent).expect("valid");
     assert_eq!(all.len(), figures.len());
     for (measured, figure) in all.iter().zip(figures) {

@@ -44,6 +44,8 @@ pub struct Options {
     pub seed: u64,
     /// Of a run, nanoseconds; each figure's own unless given.
     pub duration_ns: Option<u64>,
+    /// DCTCP begins in slow start, flows with at most 10 segments.
+    pub slow_start: bool,
 }
 
 /// One run of a scheme.
@@ -84,7 +86,8 @@ pub fn measure(
 impl Scene {
     fn scale(&self, options: &Options) -> Scale {
         let duration_ns = options.duration_ns.unwrap_or(self.duration_ns);
-        Scale { runs: options.runs, seed: options.seed, duration_ns, ..Scale::small() }
+        let &Options { runs, seed, slow_start, .. } = options;
+        Scale { runs, seed, duration_ns, slow_start, ..Scale::small() }
     }
 
     /// Where it is run.

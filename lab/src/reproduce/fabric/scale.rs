@@ -31,7 +31,12 @@ pub struct Scale {
     pub runs: u32,
     /// Seed; run `n` adds `n`.
     pub seed: u64,
+    /// DCTCP begins in slow start, single flows with at most 10 segments.
+    pub slow_start: bool,
 }
+
+/// Linux's initial window, RFC 6928, segments.
+const SLOW_START_SEGMENTS: u32 = 10;
 
 impl Scale {
     /// Two leaves, as the artifact's own runs, and 15 times the paper's requests, so that 50 ms hold
@@ -45,6 +50,7 @@ impl Scale {
             duration_ns: 50_000_000,
             runs: 5,
             seed: 1,
+            slow_start: false,
         }
     }
 
@@ -52,6 +58,15 @@ impl Scale {
     /// server; the paper does not say for how long.
     pub fn paper() -> Self {
         Scale { leaves: 16, per_server_hz: 2.0, duration_ns: 100_000_000, ..Scale::small() }
+    }
+
+    /// The fabric, whose flows begin as this scale says.
+    pub(super) fn begins(&self, fabric: FabricConfig) -> FabricConfig {
+        if !self.slow_start {
+            return fabric;
+        }
+        let initial_window_segments = fabric.initial_window_segments.min(SLOW_START_SEGMENTS);
+        FabricConfig { dctcp_slow_start: true, initial_window_segments, ..fabric }
     }
 
     /// The conditions of a point of a figure of the Credence paper, without policies.

@@ -147,7 +147,7 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
     Experiment {
         policies: Vec::new(),
         runs: scale.runs,
-        fabric: FabricConfig {
+        fabric: scale.begins(FabricConfig {
             leaves: scale.leaves,
             servers: scale.servers,
             spines: scale.spines,
@@ -159,7 +159,7 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
             sample_interval_ns: 10_000,
             seed: scale.seed,
             ..plain
-        },
+        }),
         traffic: TrafficConfig {
             duration_ns: scale.duration_ns,
             seed: scale.seed,

@@ -8,6 +8,7 @@ fn tuning() -> Tuning {
         base_rtt_ns: 32_000,
         path_rtt_ns: 36_000,
         min_rto_ns: 10_000_000,
+        dctcp_slow_start: false,
         recovery: Recovery::Ns3,
         probe_wait_ns: 2_000_000,
         timestamp_ns: 1,
@@ -57,6 +58,30 @@ fn the_window_limits_what_is_in_flight_and_acknowledgements_let_more_out() {
     // A stale one changes nothing.
     assert_eq!(acknowledge(&mut sender, 42_000, 1, &[], false), [0_u32; 0]);
     assert_eq!(sender.timeouts() + sender.repeats(), 0);
+}
+
+/// Each acknowledgement lets two out until the first mark, afterwards one or none.
+#[test]
+fn dctcp_with_slow_start_doubles_its_flights_until_the_first_mark() {
+    let tuning = Tuning { dctcp_slow_start: true, ..tuning() };
+    let mut sender = Sender::new(Transport::Dctcp, 1_000 * SEGMENT, 10, &tuning);
+    let mut send = Vec::new();
+    sender.fill_window(0, &mut send);
+    let (mut sent, mut acknowledged) = (send.len() as u32, 0);
+    for flight in [10, 20, 40] {
+        assert_eq!(sent - acknowledged, flight);
+        for _ in 0..flight {
+            acknowledged += 1;
+            let now_ns = 40_000 * u64::from(flight) + u64::from(acknowledged);
+            sent += acknowledge(&mut sender, now_ns, acknowledged, &[], false).len() as u32;
+        }
+    }
+    let (cwnd, _, _) = sender.window_bytes();
+    acknowledge(&mut sender, 9_000_000, acknowledged + 1, &[], true);
+    let (_, ssthresh, _) = sender.window_bytes();
+    // Alpha, 1 at first, has been multiplied by 15/16 in three round trips.
+    let alpha = (15.0_f64 / 16.0).powi(3);
+    assert_eq!((cwnd, ssthresh), (80 * SEGMENT, ((1.0 - alpha / 2.0) * 80_000.0) as u64));
 }
 
 /// A handshake's window is not scaled: 65,535 bytes hold 65 segments of 1,000 until the first

@@ -79,7 +79,7 @@ impl LongFlows {
         }
         let (transport, aqm) = self.sent_and_marked(scheme);
         let seed = scale.seed.wrapping_add(run.into());
-        let fabric = Fabric::try_from(FabricConfig {
+        let fabric = Fabric::try_from(scale.begins(FabricConfig {
             leaves: 1,
             spines: 0,
             servers: port + 1,
@@ -92,7 +92,7 @@ impl LongFlows {
             end_ns,
             seed,
             ..FabricConfig::default()
-        })?;
+        }))?;
         let flow = |from| Flow {
             // Not all at once, and each run otherwise.
             start_ns: match u64::from(from) {

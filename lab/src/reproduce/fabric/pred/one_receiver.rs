@@ -48,7 +48,7 @@ impl OneReceiver {
         let seed = scale.seed.wrapping_add(run.into());
         let plain = FabricConfig::default();
         let packet_bytes = f64::from(plain.segment_bytes + plain.header_bytes);
-        let fabric = Fabric::try_from(FabricConfig {
+        let fabric = Fabric::try_from(scale.begins(FabricConfig {
             leaves: self.leaves,
             servers: self.servers,
             spines: self.spines,
@@ -64,7 +64,7 @@ impl OneReceiver {
             sample_interval_ns: SAMPLE_NS,
             seed,
             ..plain
-        })?;
+        }))?;
         let sizes = match self.sizes {
             Sizes::Named(name) => FlowSizeChoice::Named(name),
             Sizes::Between(least, most) => {

@@ -34,7 +34,7 @@ pub(super) fn observe(
     let plain = FabricConfig::default();
     let payload_bytes = plain.segment_bytes;
     let end_ns = scale.duration_ns;
-    let fabric = Fabric::try_from(FabricConfig {
+    let fabric = Fabric::try_from(scale.begins(FabricConfig {
         leaves: 1,
         spines: 0,
         servers: SERVERS,
@@ -50,7 +50,7 @@ pub(super) fn observe(
         end_ns,
         seed,
         ..plain
-    })?;
+    }))?;
     let small = |service: u16| PoissonFlows {
         load: SMALL_LOAD,
         sizes: FlowSizeChoice::Points(vec![(SMALL_BYTES[0] - 1, 0.0), (SMALL_BYTES[1], 1.0)]),
