@@ -4,7 +4,7 @@ use crate::room::Room;
 use std::path::Path;
 use std::time::Duration;
 
-const COMMANDS: [&str; 58] = [
+const COMMANDS: [&str; 63] = [
     "",
     "run",
     "simulate",
@@ -60,9 +60,14 @@ const COMMANDS: [&str; 58] = [
     "reproduce pred-fig25",
     "reproduce pred-fig27",
     "reproduce smartbuf",
+    "reproduce smartbuf-fig1",
+    "reproduce smartbuf-fig2",
     "reproduce smartbuf-fig3",
+    "reproduce smartbuf-fig4",
     "reproduce smartbuf-fig5",
     "reproduce smartbuf-fig6",
+    "reproduce smartbuf-fig7",
+    "reproduce smartbuf-fig8",
 ];
 
 #[test]

@@ -4,6 +4,7 @@ use super::metric_label::metric_label;
 use crate::closed_loop::{self, shares};
 use crate::reproduce::fabric::{
     Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, figure_metric, pred,
+    smartbuf_bursts,
 };
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
 use dropcast_simulate::MetricUnit;
@@ -157,13 +158,16 @@ fn scale_words(measured: &MeasuredFigure) -> String {
         let ms = scale.duration_ns as f64 / 1e6;
         return format!("{}{start}; {ms} ms{part}; {runs}.", pred::words(measured.figure));
     }
+    let requests = smartbuf_bursts::words(measured.figure).map_or_else(
+        || format!("{} requests per second and server", scale.per_server_hz),
+        str::to_owned,
+    );
     format!(
-        "{} leaves x {} servers, {} spines{start}; {} ms, {} requests per second and server; {runs}.",
+        "{} leaves x {} servers, {} spines{start}; {} ms, {requests}; {runs}.",
         scale.leaves,
         scale.servers,
         scale.spines,
-        scale.duration_ns as f64 / 1e6,
-        scale.per_server_hz
+        scale.duration_ns as f64 / 1e6
     )
 }
 

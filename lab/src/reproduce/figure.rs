@@ -91,12 +91,22 @@ pub enum Figure {
     PredFig27(OneScaleSettings),
     /// The figures of the Smartbuf paper at once.
     Smartbuf(OneScaleSettings),
+    /// Smartbuf's figure 1: how often bursts at two ports of a leaf overlap, against load.
+    SmartbufFig1(OneScaleSettings),
+    /// Smartbuf's figure 2: limits of bursts against load, beside EDT and DT.
+    SmartbufFig2(OneScaleSettings),
     /// Smartbuf's figure 3: slowdowns against load.
     SmartbufFig3(OneScaleSettings),
+    /// Smartbuf's figure 4: a long flow beside incasts at another port, beside EDT and DT.
+    SmartbufFig4(OneScaleSettings),
     /// Smartbuf's figure 5: slowdowns by the number of known bursts that a limit averages.
     SmartbufFig5(OneScaleSettings),
     /// Smartbuf's figure 6: slowdowns by sigma.
     SmartbufFig6(OneScaleSettings),
+    /// Smartbuf's figure 7: known bursts against load.
+    SmartbufFig7(OneScaleSettings),
+    /// Smartbuf's figure 8: limits against what bursts need, by load.
+    SmartbufFig8(OneScaleSettings),
 }
 
 /// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md, docs/figures-abm.md).
@@ -273,9 +283,14 @@ impl Figure {
             Figure::PredFig25(_) => "pred-fig25",
             Figure::PredFig27(_) => "pred-fig27",
             Figure::Smartbuf(_) => "smartbuf",
+            Figure::SmartbufFig1(_) => "smartbuf-fig1",
+            Figure::SmartbufFig2(_) => "smartbuf-fig2",
             Figure::SmartbufFig3(_) => "smartbuf-fig3",
+            Figure::SmartbufFig4(_) => "smartbuf-fig4",
             Figure::SmartbufFig5(_) => "smartbuf-fig5",
             Figure::SmartbufFig6(_) => "smartbuf-fig6",
+            Figure::SmartbufFig7(_) => "smartbuf-fig7",
+            Figure::SmartbufFig8(_) => "smartbuf-fig8",
         }
     }
 
@@ -334,9 +349,14 @@ impl Figure {
             | Figure::PredFig25(of)
             | Figure::PredFig27(of)
             | Figure::Smartbuf(of)
+            | Figure::SmartbufFig1(of)
+            | Figure::SmartbufFig2(of)
             | Figure::SmartbufFig3(of)
+            | Figure::SmartbufFig4(of)
             | Figure::SmartbufFig5(of)
-            | Figure::SmartbufFig6(of) => Some(of),
+            | Figure::SmartbufFig6(of)
+            | Figure::SmartbufFig7(of)
+            | Figure::SmartbufFig8(of) => Some(of),
             _ => None,
         }
     }
@@ -344,7 +364,8 @@ impl Figure {
     /// The figures of policies in the fabric that it is; a figure of panels with other transports is several.
     fn fabric_figures(&self) -> Vec<&'static FabricFigure> {
         let all = fabric::FIGURES.iter().chain(&fabric::abm::FIGURES);
-        let all = all.chain(&fabric::smartbuf::FIGURES).chain(fabric::pred::figures());
+        let all = all.chain(&fabric::smartbuf::FIGURES).chain(&fabric::smartbuf_bursts::FIGURES);
+        let all = all.chain(fabric::pred::figures());
         let is_ours = |figure: &&FabricFigure| match self {
             Figure::Fabric(_) => figure.paper == Paper::Credence,
             Figure::Abm(_) => figure.paper == Paper::Abm,
@@ -464,9 +485,20 @@ impl OneScaleSettings {
             fabric::pred::measure(figures, &options, &resources, progress)?
         } else {
             let plain = fabric::smartbuf::scale();
-            let duration_ns = duration_ns.unwrap_or(plain.duration_ns);
-            let scale = Scale { runs, seed, duration_ns, slow_start, ..plain };
-            fabric::measure(figures, &scale, &Oracles::default(), &resources, progress)?
+            let scale = Scale { runs, seed, slow_start, ..plain };
+            let (of_bursts, others): (Vec<_>, Vec<_>) =
+                figures.iter().partition(|figure| fabric::smartbuf_bursts::is_of_bursts(figure));
+            let mut measured = fabric::smartbuf_bursts::measure(
+                &of_bursts,
+                &scale,
+                duration_ns,
+                &resources,
+                progress,
+            )?;
+            let scale = Scale { duration_ns: duration_ns.unwrap_or(scale.duration_ns), ..scale };
+            let oracles = Oracles::default();
+            measured.extend(fabric::measure(&others, &scale, &oracles, &resources, progress)?);
+            measured
         };
         Ok(Reproduced::Fabric(measured))
     }

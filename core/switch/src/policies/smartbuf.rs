@@ -133,6 +133,17 @@ impl Smartbuf {
         self.queues[queue].limit_bytes
     }
 
+    /// What a queue may hold where Dynamic Thresholds would allow `dynamic_bytes`.
+    pub fn threshold_bytes(&self, queue: usize, dynamic_bytes: f64) -> f64 {
+        match (self.queues[queue].limit_bytes, self.parameters.reading) {
+            (Some(limit_bytes), SmartbufReading::AtLeastDt) => {
+                f64::from(limit_bytes).max(dynamic_bytes)
+            }
+            (Some(limit_bytes), _) => f64::from(limit_bytes),
+            (None, _) => dynamic_bytes,
+        }
+    }
+
     /// The known bursts: gradient (bytes per millisecond) and peak (bytes), by gradient.
     pub fn known_bursts(&self) -> impl Iterator<Item = (i64, u32)> {
         self.known.all()
@@ -166,12 +177,7 @@ impl Queue {
 impl Policy for Smartbuf {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         let alpha = self.parameters.alpha.at(packet.queue % buffer.queues_per_port());
-        let dynamic = alpha * free_bytes(buffer);
-        let threshold = match (self.queues[packet.queue].limit_bytes, self.parameters.reading) {
-            (Some(limit_bytes), SmartbufReading::AtLeastDt) => f64::from(limit_bytes).max(dynamic),
-            (Some(limit_bytes), _) => f64::from(limit_bytes),
-            (None, _) => dynamic,
-        };
+        let threshold = self.threshold_bytes(packet.queue, alpha * free_bytes(buffer));
         decide_below(buffer, packet, threshold)
     }
 

@@ -7,6 +7,7 @@ use crate::closed_loop::{Experiment, Oracles};
 use crate::fabric_oracle::training_experiment;
 use crate::reproduce::fabric::{
     FIGURES, FabricFigure, MeasuredFigure, Panels, Scale, abm, measure, oracles, pred, smartbuf,
+    smartbuf_bursts,
 };
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
@@ -99,7 +100,17 @@ fn every_figure_of_abm_is_measured_and_drawn() {
 #[test]
 fn every_figure_of_smartbuf_is_measured_and_drawn() {
     let few_requests = Scale { per_server_hz: 100.0, ..tiny(smartbuf::scale()) };
-    let all = measured(&smartbuf::FIGURES, &few_requests, &Oracles::default());
+    let mut all = measured(&smartbuf::FIGURES, &few_requests, &Oracles::default());
+    let figures: Vec<_> = smartbuf_bursts::FIGURES.iter().collect();
+    // Requests enough that limits are learned, and one beside the long flow.
+    let given_ns = Some(11_000_000);
+    let scale = Scale { per_server_hz: 40.0, runs: 1, ..smartbuf::scale() };
+    let resources = Resources::default();
+    let of_bursts = smartbuf_bursts::measure(&figures, &scale, given_ns, &resources, &Silent);
+    let of_bursts = of_bursts.expect("a valid scale");
+    assert_eq!(of_bursts.len(), figures.len());
+    of_bursts.iter().for_each(is_whole);
+    all.extend(of_bursts);
     docs::tables_are_those_of("smartbuf", &["smartbuf"], &all);
 }
 

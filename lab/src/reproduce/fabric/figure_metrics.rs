@@ -1,11 +1,11 @@
 //! What the numbers of figures are: the metrics of a run, the same of one transport's flows, and those of the figures alone.
 
 use Better::{Less, More, Neither};
-use MetricUnit::{Count, GigabitsPerSecond, Microseconds, Packets};
+use MetricUnit::{Count, GigabitsPerSecond, Microseconds, Packets, Share};
 use dropcast_simulate::{Better, Metric, MetricUnit, Transport};
 
 /// Name, words, unit and direction of what only figures have.
-const OF_FIGURES: [(&str, &str, MetricUnit, Better); 15] = [
+const OF_FIGURES: [(&str, &str, MetricUnit, Better); 27] = [
     ("uplink_gbps", "throughput of a leaf's uplinks", GigabitsPerSecond, More),
     ("bottleneck_gbps", "throughput", GigabitsPerSecond, More),
     ("flow_1_gbps", "throughput of long flow 1", GigabitsPerSecond, Neither),
@@ -21,6 +21,18 @@ const OF_FIGURES: [(&str, &str, MetricUnit, Better); 15] = [
     ("large_fct_us_p99", "p99 FCT of large flows", Microseconds, Less),
     ("all_fct_us_mean", "mean FCT of all flows", Microseconds, Less),
     ("all_fct_us_p99", "p99 FCT of all flows", Microseconds, Less),
+    ("bursts_overlapping", "bursts during one at another port of the leaf", Share, Neither),
+    ("bursts_of_a_leaf", "bursts of a leaf", Count, Neither),
+    ("burst_limit_most", "largest limit of a burst, of the buffer", Share, Neither),
+    ("learned_limit_most", "largest limit that was learned, of the buffer", Share, Neither),
+    ("burst_limit_mean", "mean limit of a burst, of the buffer", Share, Neither),
+    ("burst_peak_most", "longest queue of a burst, of the buffer", Share, Neither),
+    ("long_flow_gbps_least", "throughput of the long flow, its worst ms", GigabitsPerSecond, More),
+    ("long_flow_gbps_mean", "throughput of the long flow", GigabitsPerSecond, More),
+    ("known_bursts_most", "known bursts, none forgotten", Count, Less),
+    ("known_bursts_10_ms_most", "known bursts, forgotten after 10 ms", Count, Less),
+    ("limit_error_most", "largest error of a limit", Share, Less),
+    ("limit_error_mean", "mean error of a limit", Share, Less),
 ];
 
 /// What a number of a figure is.
