@@ -43,7 +43,7 @@ pub use summary::{
     MetricUnit, Percentiles, RunSummary, SHORT_BYTES, SizeBucket, SizeBuckets, Summarizer,
     largest_discovery, p_value, paired_difference,
 };
-pub use transport::{Recovery, Transport};
+pub use transport::{CongestionControl, Hop, Recovery, Told, Transport, Tuning, Window};
 pub use workloads::{
     Collective, CollectiveOperation, FlowList, FlowListError, Incast, Ns3PathsError, Pattern,
     PoissonFlows, TrafficConfig, TrafficError, TrafficMix, Workload,

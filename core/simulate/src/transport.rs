@@ -1,7 +1,7 @@
 //! Transports: a sender's reaction to acknowledgements, marks and losses (`docs/fabric.md`).
 //!
 //! Window-based transports share one [`Sender`], loss recovery as ns-3's `TcpSocketBase` does it,
-//! and differ in their [`CongestionControl`](congestion_control::CongestionControl), one file each. An unresponsive sender has none.
+//! and differ in their [`CongestionControl`], one file each. An unresponsive sender has none.
 
 mod congestion_control;
 mod cubic;
@@ -21,9 +21,8 @@ mod theta_power_tcp;
 mod timely;
 mod tuning;
 
-pub(crate) use congestion_control::Hop;
+pub use congestion_control::{CongestionControl, Hop, Told, Window};
 pub(crate) use receiver::{Receiver, SackBlocks};
 pub use registry::Transport;
 pub(crate) use sender::{Ack, Segment, Sender};
-pub use tuning::Recovery;
-pub(crate) use tuning::Tuning;
+pub use tuning::{Recovery, Tuning};

@@ -13,7 +13,6 @@ pub(crate) enum Phase {
 }
 
 /// Both ends of a flow.
-#[derive(Clone, Debug)]
 pub(crate) struct FlowState {
     pub(crate) id: u64,
     pub(crate) flow: Flow,

@@ -8,7 +8,7 @@ use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{FabricDropReason, Sink};
 use super::topology::hash;
 use crate::open_loop::path_of;
-use crate::transport::{Ack, Segment, Sender, Transport, Tuning};
+use crate::transport::{Ack, CongestionControl, Segment, Sender, Transport, Tuning};
 use crate::workloads::Workload;
 use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
 
@@ -111,11 +111,15 @@ pub struct Simulation<W> {
     follow_ups: Vec<Flow>,
 }
 
+/// Makes a new flow's congestion control.
+type MakeControl = Box<dyn Fn(&Tuning) -> Box<dyn CongestionControl + Send> + Send>;
+
 /// The settings of flows.
-#[derive(Clone, Debug)]
 struct Rules {
     fabric: Fabric,
     unresponsive_gap_ns: f64,
+    /// In place of a transport's own.
+    control: Option<(Transport, MakeControl)>,
 }
 
 impl<W: Workload> Simulation<W> {
@@ -137,7 +141,11 @@ impl<W: Workload> Simulation<W> {
             flows: Slab::default(),
             waiting: Slab::default(),
             tuning: fabric.tuning(),
-            rules: Rules { fabric: fabric.clone(), unresponsive_gap_ns: 8e9 / rate_bps },
+            rules: Rules {
+                fabric: fabric.clone(),
+                unresponsive_gap_ns: 8e9 / rate_bps,
+                control: None,
+            },
             started: 0,
             under_way: 0,
             completed: 0,
@@ -149,6 +157,17 @@ impl<W: Workload> Simulation<W> {
             segments: Vec::new(),
             follow_ups: Vec::new(),
         })
+    }
+
+    /// Flows of a transport get their congestion control from `make`, and keep what else the transport has: whether switches
+    /// mark its packets or give them telemetry, and how losses are recovered. An unresponsive transport has none.
+    pub fn with_control(
+        mut self,
+        of: Transport,
+        make: impl Fn(&Tuning) -> Box<dyn CongestionControl + Send> + Send + 'static,
+    ) -> Self {
+        self.rules.control = Some((of, Box::new(make)));
+        self
     }
 
     /// Runs it to its end.
@@ -510,7 +529,11 @@ impl Rules {
             FlowClass::Single => config.initial_window_segments,
             FlowClass::Incast(_) | FlowClass::Collective(_) => segments,
         };
-        let sender = Sender::new(flow.transport, flow.size_bytes, initial.into(), tuning);
+        let control = match &self.control {
+            Some((of, make)) if *of == flow.transport => make(tuning),
+            _ => flow.transport.control(tuning),
+        };
+        let sender = Sender::new(control, flow.size_bytes, initial.into(), tuning);
         let hashes = (hash(config.seed, id, 0), hash(config.seed, id, 1));
         let spine = |hash| if config.spines == 0 { 0 } else { path_of(hash, config.spines) };
         let framing = Framing {

@@ -2,34 +2,35 @@
 
 /// What a congestion control sees of its sender and may change. Sequence numbers count segments.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub struct Window {
     /// Most payload of a segment, bytes.
-    pub(crate) segment_bytes: u64,
-    pub(crate) cwnd_bytes: u64,
+    pub segment_bytes: u64,
+    /// Bytes that may be in flight (the congestion window).
+    pub cwnd_bytes: u64,
     /// Slow start ends here, bytes.
-    pub(crate) ssthresh_bytes: u64,
+    pub ssthresh_bytes: u64,
     /// Segments below it are acknowledged.
-    pub(crate) acknowledged: u32,
+    pub acknowledged: u32,
     /// The segment after the one sent last, which may have been a repeated one (SND.NXT).
-    pub(crate) next: u32,
+    pub next: u32,
     /// The first segment that was never sent.
-    pub(crate) highest: u32,
+    pub highest: u32,
     /// The latest acknowledgement reported a mark.
-    pub(crate) is_marked: bool,
+    pub is_marked: bool,
     /// Smoothed round-trip time, nanoseconds; 0 before the first sample.
-    pub(crate) round_trip_ns: u64,
+    pub round_trip_ns: u64,
     /// Pace of new packets, bits per second; 0: none.
-    pub(crate) pace_bps: u64,
+    pub pace_bps: u64,
 }
 
 impl Window {
     /// The window in whole segments.
-    pub(crate) fn segments(&self) -> u64 {
+    pub fn segments(&self) -> u64 {
         self.cwnd_bytes / self.segment_bytes
     }
 
     /// Paces at a rate, with what it carries in `round_trip_ns` as the window, at least a segment.
-    pub(crate) fn follow_rate(&mut self, rate_bps: f64, round_trip_ns: f64) {
+    pub fn follow_rate(&mut self, rate_bps: f64, round_trip_ns: f64) {
         self.pace_bps = rate_bps as u64;
         let bytes = (rate_bps * round_trip_ns / 8e9) as u64;
         self.cwnd_bytes = bytes.max(self.segment_bytes);
@@ -42,7 +43,7 @@ pub(crate) const LEAST_BPS: f64 = 100e6;
 
 /// A rule for the window. Times are nanoseconds. Without `reduced_bytes` and `grow`, losses and marks do not change it: all is done
 /// in `told`.
-pub(crate) trait CongestionControl {
+pub trait CongestionControl {
     /// The window and pace that a flow begins with, where they are not its sender's.
     fn begin(&self, window: &mut Window) {
         let _ = window;
@@ -87,28 +88,32 @@ pub(crate) trait CongestionControl {
 
 /// What an acknowledgement tells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told<'a> {
+pub struct Told<'a> {
     /// Segments below it are acknowledged.
-    pub(crate) acknowledged: u32,
+    pub acknowledged: u32,
     /// Since the segment was sent that it answers, exactly, nanoseconds.
-    pub(crate) round_trip_ns: u64,
-    pub(crate) now_ns: u64,
+    pub round_trip_ns: u64,
+    /// When it arrived, nanoseconds.
+    pub now_ns: u64,
     /// It reports a mark; of DCQCN it is a notification.
-    pub(crate) is_marked: bool,
+    pub is_marked: bool,
     /// Telemetry of the switches on the segment's path, from the data of PowerTCP and HPCC.
-    pub(crate) hops: &'a [Hop],
+    pub hops: &'a [Hop],
 }
 
 /// What a switch tells of the output queue that a packet left (in-band telemetry).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Hop {
-    pub(crate) queue_bytes: u32,
-    pub(crate) time_ns: u64,
+pub struct Hop {
+    /// Length of the queue without the packet, bytes.
+    pub queue_bytes: u32,
+    /// When, nanoseconds.
+    pub time_ns: u64,
     /// Bytes the port has sent, this packet not included.
-    pub(crate) sent_bytes: u64,
-    pub(crate) rate_bps: u64,
+    pub sent_bytes: u64,
+    /// Rate of the port's link, bits per second.
+    pub rate_bps: u64,
     /// The port's link: whether two reports are of one path.
-    pub(crate) link: u32,
+    pub link: u32,
 }
 
 #[cfg(test)]

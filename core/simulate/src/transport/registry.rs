@@ -66,52 +66,22 @@ impl Transport {
         matches!(self, Transport::Dctcp | Transport::Dcqcn)
     }
 
+    /// A new flow's congestion control. An unresponsive sender gets NewReno's, and never asks it.
+    pub(crate) fn control(self, tuning: &Tuning) -> Box<dyn CongestionControl + Send> {
+        match self {
+            Transport::Dctcp => Box::new(dctcp::Dctcp::new(tuning)),
+            Transport::NewReno | Transport::Unresponsive => Box::new(new_reno::NewReno),
+            Transport::Cubic => Box::new(cubic::Cubic::default()),
+            Transport::PowerTcp => Box::new(power_tcp::PowerTcp::new(tuning)),
+            Transport::ThetaPowerTcp => Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)),
+            Transport::Timely => Box::new(timely::Timely::new(tuning)),
+            Transport::Hpcc => Box::new(hpcc::Hpcc::new(tuning)),
+            Transport::Dcqcn => Box::new(dcqcn::Dcqcn::new(tuning)),
+        }
+    }
+
     /// Whether switches tell its packets of their queues.
     pub(crate) fn wants_telemetry(self) -> bool {
         matches!(self, Transport::PowerTcp | Transport::Hpcc)
-    }
-}
-
-/// The congestion control of a transport that has one.
-#[derive(Clone, Debug)]
-pub(crate) enum Control {
-    Dctcp(dctcp::Dctcp),
-    NewReno(new_reno::NewReno),
-    Cubic(cubic::Cubic),
-    PowerTcp(Box<power_tcp::PowerTcp>),
-    ThetaPowerTcp(Box<theta_power_tcp::ThetaPowerTcp>),
-    Timely(Box<timely::Timely>),
-    Hpcc(Box<hpcc::Hpcc>),
-    Dcqcn(Box<dcqcn::Dcqcn>),
-}
-
-impl Control {
-    /// An unresponsive sender gets NewReno's, and never asks it.
-    pub(super) fn new(transport: Transport, tuning: &Tuning) -> Self {
-        match transport {
-            Transport::Dctcp => Control::Dctcp(dctcp::Dctcp::new(tuning)),
-            Transport::NewReno | Transport::Unresponsive => Control::NewReno(new_reno::NewReno),
-            Transport::Cubic => Control::Cubic(cubic::Cubic::default()),
-            Transport::PowerTcp => Control::PowerTcp(Box::new(power_tcp::PowerTcp::new(tuning))),
-            Transport::ThetaPowerTcp => {
-                Control::ThetaPowerTcp(Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)))
-            }
-            Transport::Timely => Control::Timely(Box::new(timely::Timely::new(tuning))),
-            Transport::Hpcc => Control::Hpcc(Box::new(hpcc::Hpcc::new(tuning))),
-            Transport::Dcqcn => Control::Dcqcn(Box::new(dcqcn::Dcqcn::new(tuning))),
-        }
-    }
-
-    pub(super) fn rule(&mut self) -> &mut dyn CongestionControl {
-        match self {
-            Control::Dctcp(rule) => rule,
-            Control::NewReno(rule) => rule,
-            Control::Cubic(rule) => rule,
-            Control::PowerTcp(rule) => rule.as_mut(),
-            Control::ThetaPowerTcp(rule) => rule.as_mut(),
-            Control::Timely(rule) => rule.as_mut(),
-            Control::Hpcc(rule) => rule.as_mut(),
-            Control::Dcqcn(rule) => rule.as_mut(),
-        }
     }
 }

@@ -4,11 +4,10 @@
 //! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
 //! they differ from the RFCs, because results depend on it. [`Recovery`] names the other rules.
 
-use super::congestion_control::{Hop, Told, Window};
+use super::congestion_control::{CongestionControl, Hop, Told, Window};
 use super::rack::Rack;
 use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
-use super::registry::{Control, Transport};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::tuning::{Recovery, Tuning};
@@ -67,11 +66,10 @@ enum Ecn {
 }
 
 /// A window-based sender.
-#[derive(Clone, Debug)]
 pub(crate) struct Sender {
     board: Scoreboard,
     window: Window,
-    control: Control,
+    control: Box<dyn CongestionControl + Send>,
     round_trip: RoundTrip,
     reduction: RateReduction,
     state: State,
@@ -103,7 +101,7 @@ pub(crate) struct Sender {
 impl Sender {
     /// A flow of `size_bytes`, above 0, that begins with a window of this many segments.
     pub(crate) fn new(
-        transport: Transport,
+        control: Box<dyn CongestionControl + Send>,
         size_bytes: u64,
         initial_segments: u64,
         tuning: &Tuning,
@@ -120,8 +118,7 @@ impl Sender {
             round_trip_ns: 0,
             pace_bps: 0,
         };
-        let mut control = Control::new(transport, tuning);
-        control.rule().begin(&mut window);
+        control.begin(&mut window);
         Sender {
             board: Scoreboard::new(size_bytes, tuning.segment_bytes),
             window,
@@ -209,7 +206,7 @@ impl Sender {
             self.state = State::Open;
             self.window.cwnd_bytes = self.window.ssthresh_bytes;
         }
-        if self.control.rule().is_reduced_by_marks() {
+        if self.control.is_reduced_by_marks() {
             self.note_mark(ack, first, delivered);
         }
         let step = Step { first, delivered, is_duplicate: sacked > 0, acknowledges_repeated };
@@ -229,7 +226,7 @@ impl Sender {
             is_marked: ack.is_marked,
             hops: ack.hops,
         };
-        self.control.rule().told(&mut self.window, &told);
+        self.control.told(&mut self.window, &told);
         self.fill_window(now_ns, send);
         if ack.next > first {
             self.schedule_probe(now_ns);
@@ -284,10 +281,10 @@ impl Sender {
         self.is_recovering = true;
         self.round_trip.back_off();
         if self.state != State::Loss || !was_repeated {
-            let rule = self.control.rule();
+            let rule = &mut self.control;
             self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
         }
-        self.control.rule().timed_out(&self.window, now_ns);
+        self.control.timed_out(&self.window, now_ns);
         self.state = State::Loss;
         self.window.cwnd_bytes = self.window.segment_bytes;
         self.paced_until_ns = now_ns;
@@ -325,7 +322,7 @@ impl Sender {
         if matches!(self.state, State::Recovery | State::Reduction) {
             self.reduction.sent(u64::from(bytes));
         }
-        self.control.rule().sent(&mut self.window, bytes.into(), now_ns);
+        self.control.sent(&mut self.window, bytes.into(), now_ns);
         if let Some(gap_ns) = (u64::from(bytes) * 8_000_000_000).checked_div(self.window.pace_bps) {
             self.paced_until_ns = self.paced_until_ns.max(now_ns) + gap_ns;
         }
@@ -356,7 +353,7 @@ impl Sender {
     /// ns-3: `EnterCwr`.
     fn enter_reduction(&mut self, delivered: u64) {
         let in_flight_bytes = self.board.in_flight_bytes();
-        let rule = self.control.rule();
+        let rule = &mut self.control;
         self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
         self.state = State::Reduction;
         self.recover = self.board.highest();
@@ -386,7 +383,7 @@ impl Sender {
         }
         if next == step.first {
             if next < self.board.highest() {
-                self.control.rule().acknowledged(&mut self.window, 1, now_ns);
+                self.control.acknowledged(&mut self.window, 1, now_ns);
             }
             return;
         }
@@ -399,12 +396,12 @@ impl Sender {
                 self.recover_part(next, step, now_ns, send);
             }
             State::Loss if next < self.recover => {
-                self.control.rule().acknowledged(&mut self.window, segments, now_ns);
-                self.control.rule().grow(&mut self.window, segments, now_ns);
+                self.control.acknowledged(&mut self.window, segments, now_ns);
+                self.control.grow(&mut self.window, segments, now_ns);
                 self.new_acknowledgement(next, true, now_ns);
             }
             State::Reduction => {
-                self.control.rule().acknowledged(&mut self.window, segments, now_ns);
+                self.control.acknowledged(&mut self.window, segments, now_ns);
                 self.reduce(step.delivered, step.acknowledges_repeated);
                 self.new_acknowledgement(next, true, now_ns);
             }
@@ -418,7 +415,7 @@ impl Sender {
         if self.rack.is_none() && !self.board.is_repeated(next) {
             self.repeat(now_ns, send);
         }
-        self.control.rule().acknowledged(&mut self.window, 1, now_ns);
+        self.control.acknowledged(&mut self.window, 1, now_ns);
         let resets_timer = self.expects_first_partial || self.rack.is_some();
         self.new_acknowledgement(next, resets_timer, now_ns);
         self.expects_first_partial = false;
@@ -427,7 +424,7 @@ impl Sender {
     /// New segments are acknowledged outside recovery, or ending it.
     fn close(&mut self, next: u32, segments: u64, duplicates: u32, step: Step, now_ns: u64) {
         let state = self.state;
-        let rule = self.control.rule();
+        let rule = &mut self.control;
         let mut grows_by = segments;
         match state {
             State::Disorder => {
@@ -458,7 +455,7 @@ impl Sender {
             self.window.cwnd_bytes = self.window.ssthresh_bytes;
         }
         if self.state == State::Open {
-            self.control.rule().grow(&mut self.window, grows_by, now_ns);
+            self.control.grow(&mut self.window, grows_by, now_ns);
             self.new_acknowledgement(next, true, now_ns);
         }
     }
@@ -496,7 +493,7 @@ impl Sender {
         self.is_recovering = true;
         self.state = State::Recovery;
         let in_flight_bytes = self.board.in_flight_bytes();
-        let rule = self.control.rule();
+        let rule = &mut self.control;
         self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
         self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
         self.reduce(step.delivered, step.acknowledges_repeated);

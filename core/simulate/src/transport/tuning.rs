@@ -20,28 +20,32 @@ pub enum Recovery {
 
 /// What configures transports, beside a flow's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tuning {
+pub struct Tuning {
     /// Rate of a server's link, bits per second.
-    pub(crate) line_rate_bps: u64,
-    pub(crate) base_rtt_ns: u64,
+    pub line_rate_bps: u64,
+    /// Propagation of the longest round trip, nanoseconds.
+    pub base_rtt_ns: u64,
     /// The longest round trip without queues: `base_rtt_ns`, and the transmission of a segment and its acknowledgement on
-    /// each link.
-    pub(crate) path_rtt_ns: u64,
-    pub(crate) min_rto_ns: u64,
+    /// each link, nanoseconds.
+    pub path_rtt_ns: u64,
+    /// Least time until the retransmission timer goes off, nanoseconds.
+    pub min_rto_ns: u64,
     /// Whether DCTCP has slow start.
-    pub(crate) dctcp_slow_start: bool,
-    pub(crate) recovery: Recovery,
-    /// What a tail loss probe waits beyond two round trips.
-    pub(crate) probe_wait_ns: u64,
-    /// Round-trip times are measured in steps of this.
-    pub(crate) timestamp_ns: u64,
-    pub(crate) segment_bytes: u32,
+    pub dctcp_slow_start: bool,
+    /// How losses are found and repeated.
+    pub recovery: Recovery,
+    /// What a tail loss probe waits beyond two round trips, nanoseconds.
+    pub probe_wait_ns: u64,
+    /// Round-trip times are measured in steps of this, nanoseconds.
+    pub timestamp_ns: u64,
+    /// Most payload of a segment, bytes.
+    pub segment_bytes: u32,
 }
 
 impl Tuning {
-    /// The base round-trip time of PowerTCP, theta-PowerTCP and TIMELY: propagation, and two segments' transmission, as the
+    /// The base round-trip time of PowerTCP, theta-PowerTCP and TIMELY, nanoseconds: propagation, and two segments' transmission, as the
     /// Credence and ABM artifacts configure it.
-    pub(crate) fn packet_rtt_ns(&self) -> f64 {
+    pub fn packet_rtt_ns(&self) -> f64 {
         let packets_ns = f64::from(self.segment_bytes) * 16e9 / self.line_rate_bps as f64;
         self.base_rtt_ns as f64 + packets_ns
     }

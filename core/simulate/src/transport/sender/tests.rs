@@ -1,4 +1,5 @@
 use super::*;
+use crate::transport::Transport;
 
 const SEGMENT: u64 = 1000;
 
@@ -18,7 +19,8 @@ fn tuning() -> Tuning {
 
 /// A sender of this many segments, and its initial ones.
 fn begin(transport: Transport, segments: u64, initial: u64) -> (Sender, Vec<u32>) {
-    let mut sender = Sender::new(transport, segments * SEGMENT, initial, &tuning());
+    let mut sender =
+        Sender::new(transport.control(&tuning()), segments * SEGMENT, initial, &tuning());
     let mut send = Vec::new();
     sender.fill_window(0, &mut send);
     (sender, numbers(&send))
@@ -94,7 +96,7 @@ fn the_first_flight_fits_the_window_of_the_handshake() {
     let (_, short) = begin(Transport::Dctcp, 65, 70);
     assert_eq!(short.len(), 65, "what fits goes out at once");
     // The last segment may be short: it need not fill one.
-    let mut sender = Sender::new(Transport::Dctcp, 65_535, 70, &tuning());
+    let mut sender = Sender::new(Transport::Dctcp.control(&tuning()), 65_535, 70, &tuning());
     let mut send = Vec::new();
     sender.fill_window(0, &mut send);
     assert_eq!((send.len(), send[65].bytes), (66, 535));
@@ -197,7 +199,7 @@ fn a_paced_sender_waits_between_segments() {
 fn a_sender_that_reduces_its_window_recovers_from_losses_if_it_may() {
     let repeats = |recovery| {
         let tuning = Tuning { recovery, ..tuning() };
-        let mut sender = Sender::new(Transport::Dctcp, 10 * SEGMENT, 10, &tuning);
+        let mut sender = Sender::new(Transport::Dctcp.control(&tuning), 10 * SEGMENT, 10, &tuning);
         sender.fill_window(0, &mut Vec::new());
         acknowledge(&mut sender, 40_000, 1, &[], true);
         acknowledge(&mut sender, 41_000, 2, &[], true);
@@ -219,7 +221,8 @@ fn complete(recovery: Recovery, losses: &[u8]) -> (u64, u32) {
     const DELAY_NS: u64 = 20_000;
     let tuning = Tuning { recovery, ..tuning() };
     let segments = losses.len() as u64;
-    let mut sender = Sender::new(Transport::NewReno, segments * SEGMENT, segments, &tuning);
+    let mut sender =
+        Sender::new(Transport::NewReno.control(&tuning), segments * SEGMENT, segments, &tuning);
     let mut receiver = crate::transport::Receiver::default();
     let mut left = losses.to_vec();
     // What arrives at the receiver: when, number, sent at; and at the sender.

@@ -1,0 +1,48 @@
+//! A transport of one's own in the fabric, beside DCTCP: sixteen servers answer one at once.
+//!
+//! `cargo run --release -p dropcast-examples --bin own-transport`
+
+#![allow(clippy::print_stdout, reason = "a program that prints")]
+
+use dropcast_simulate::{CongestionControl, Fabric, FabricConfig, Flow, FlowClass, FlowList};
+use dropcast_simulate::{Simulation, Told, Transport, Unwatched, Window};
+use dropcast_switch::PolicySpec;
+use std::error::Error;
+
+/// A window of two segments, whatever is lost or marked.
+struct TwoSegments;
+
+impl CongestionControl for TwoSegments {
+    fn begin(&self, window: &mut Window) {
+        window.cwnd_bytes = 2 * window.segment_bytes;
+    }
+
+    fn told(&mut self, window: &mut Window, _: &Told<'_>) {
+        window.cwnd_bytes = 2 * window.segment_bytes;
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let fabric = Fabric::try_from(FabricConfig::default())?;
+    let answer = |from| Flow {
+        start_ns: 0,
+        from,
+        to: 0,
+        size_bytes: 60_000,
+        class: FlowClass::Incast(0),
+        transport: Transport::Dctcp,
+        queue: 1,
+        spines: None,
+    };
+    let answers = FlowList::new((16..32).map(answer).collect());
+    let policy: PolicySpec = "dt".parse()?;
+    let simulation = || Simulation::new(&fabric, |_, site| policy.build(site), answers.clone());
+    let dctcp = simulation()?.run(&mut Unwatched)?;
+    let own = simulation()?.with_control(Transport::Dctcp, |_| Box::new(TwoSegments));
+    let own = own.run(&mut Unwatched)?;
+    for (name, outcome) in [("dctcp", dctcp), ("two segments", own)] {
+        let (completed, dropped) = (outcome.completed, outcome.all_dropped());
+        println!("{name}: {completed} flows, {dropped} drops, {} us", outcome.end_ns / 1_000);
+    }
+    Ok(())
+}
