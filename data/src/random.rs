@@ -36,6 +36,18 @@ impl SplitMix64 {
         bits
     }
 
+    /// A number from `low` to `high`, both included, with `low <= high`. The bias is below 2^-32.
+    pub fn between(&mut self, low: u32, high: u32) -> u32 {
+        // At most `high - low`.
+        low + below(self.next_u64(), u64::from(high - low) + 1) as u32
+    }
+
+    /// A random element; `None` if there are none.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        let last = u32::try_from(from.len().checked_sub(1)?).unwrap_or(u32::MAX);
+        from.get(self.between(0, last) as usize).copied()
+    }
+
     /// The next uniform number from 0 to below 1.
     pub fn next_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
@@ -98,6 +110,25 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), draws);
+    }
+
+    #[test]
+    fn the_sequence_is_the_published_one() {
+        let mut random = SplitMix64::new(1_234_567);
+        let sequence: [u64; 3] = std::array::from_fn(|_| random.next_u64());
+        assert_eq!(
+            sequence,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+
+    #[test]
+    fn numbers_between_stay_within_their_bounds_and_meet_them() {
+        let mut random = SplitMix64::new(1);
+        let drawn: Vec<u32> = (0..200).map(|_| random.between(5, 8)).collect();
+        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&5), Some(&8)));
+        assert_eq!(random.between(u32::MAX, u32::MAX), u32::MAX);
+        assert_eq!(random.pick::<u32>(&[]), None);
     }
 
     #[test]

@@ -49,7 +49,6 @@ mod region;
 mod resources;
 mod rule;
 mod spare_tails;
-mod splitmix;
 pub mod tables;
 mod target;
 mod targets;

@@ -1,6 +1,6 @@
 //! The rows that reach a node, as one interval per feature.
 
-use crate::splitmix::SplitMix;
+use dropcast_data::random::SplitMix64;
 use dropcast_forest::{Node, Tree};
 
 /// A box of rows: from `low[f]` to `high[f]`, both included, in each feature `f`.
@@ -39,7 +39,7 @@ impl Region {
     }
 
     /// A random row.
-    pub(crate) fn draw(&self, random: &mut SplitMix) -> Vec<u32> {
+    pub(crate) fn draw(&self, random: &mut SplitMix64) -> Vec<u32> {
         self.low.iter().zip(&self.high).map(|(&low, &high)| random.between(low, high)).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::facts::thresholds_by_feature;
 use crate::region::{Region, regions};
-use crate::splitmix::SplitMix;
+use dropcast_data::random::SplitMix64;
 use dropcast_forest::{Forest, Node};
 
 /// The rows whose score equals the vote threshold, as far as known.
@@ -34,7 +34,7 @@ const COMBINATIONS: usize = 100_000;
 
 /// Searches for rows that score exactly `target`: through the combinations of leaves while that is
 /// cheap, then by hill climbing from random rows.
-pub(crate) fn rows_scoring(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
+pub(crate) fn rows_scoring(forest: &Forest, target: u32, random: &mut SplitMix64) -> Search {
     match by_leaves(forest, target, random) {
         Search::GaveUp => uphill(forest, target, random),
         search => search,
@@ -58,7 +58,7 @@ struct Choice {
 }
 
 /// Depth-first through the trees' leaves, pruning what cannot reach the target.
-fn by_leaves(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
+fn by_leaves(forest: &Forest, target: u32, random: &mut SplitMix64) -> Search {
     let trees = leaves(forest);
     let least = suffix_sums(&trees, |leaves| leaves.iter().map(|leaf| leaf.weight).min());
     let most = suffix_sums(&trees, |leaves| leaves.iter().map(|leaf| leaf.weight).max());
@@ -124,7 +124,7 @@ fn suffix_sums(trees: &[Vec<Reach>], of: impl Fn(&[Reach]) -> Option<u32>) -> Ve
 
 /// From random rows, changes one value at a time to one beside a threshold, if the score moves no
 /// further from the target.
-fn uphill(forest: &Forest, target: u32, random: &mut SplitMix) -> Search {
+fn uphill(forest: &Forest, target: u32, random: &mut SplitMix64) -> Search {
     const STARTS: usize = 32;
     const STEPS: usize = 1000;
     let critical = critical_values(forest);

@@ -3,8 +3,8 @@
 use crate::ExportError;
 use crate::checked::check_forest;
 use crate::region::{Region, regions};
-use crate::splitmix::SplitMix;
 use crate::ties::{Search, Ties, critical_values, rows_scoring};
+use dropcast_data::random::SplitMix64;
 use dropcast_forest::{Forest, Node, Tree};
 
 /// Rows that distinguish a forest from forests that differ in one place.
@@ -66,7 +66,7 @@ impl Vectors {
     /// If the forest is invalid.
     pub fn new(forest: &Forest, seed: u64, random_rows: usize) -> Result<Self, ExportError> {
         check_forest(forest)?;
-        let mut random = SplitMix::new(seed);
+        let mut random = SplitMix64::new(seed);
         let mut rows = Rows::default();
         rows.add(RowKind::Extreme, extremes(forest.features.len()));
         let mut unreachable = Vec::new();
@@ -157,7 +157,7 @@ fn extremes(features: usize) -> Vec<Vec<u32>> {
 }
 
 /// Adds rows for every split and leaf of a tree; returns the leaves that no row reaches.
-fn walk(tree: &Tree, features: usize, random: &mut SplitMix, rows: &mut Rows) -> Vec<usize> {
+fn walk(tree: &Tree, features: usize, random: &mut SplitMix64, rows: &mut Rows) -> Vec<usize> {
     let mut unreachable = Vec::new();
     for (at, (node, region)) in tree.nodes.iter().zip(regions(tree, features)).enumerate() {
         match (node, region) {
@@ -179,7 +179,7 @@ fn walk(tree: &Tree, features: usize, random: &mut SplitMix, rows: &mut Rows) ->
 }
 
 /// Three rows of a region: its two corners and a random one.
-fn settings(region: &Region, random: &mut SplitMix) -> [Vec<u32>; 3] {
+fn settings(region: &Region, random: &mut SplitMix64) -> [Vec<u32>; 3] {
     [region.low.clone(), region.high.clone(), region.draw(random)]
 }
 
@@ -188,12 +188,12 @@ fn settings(region: &Region, random: &mut SplitMix) -> [Vec<u32>; 3] {
 fn random_rows_of(
     forest: &Forest,
     count: usize,
-    random: &mut SplitMix,
+    random: &mut SplitMix64,
 ) -> impl Iterator<Item = Vec<u32>> {
     let critical = critical_values(forest);
     let usual: Vec<u32> =
         critical.iter().map(|values| values.last().unwrap_or(&0).saturating_mul(2)).collect();
-    let value = move |row: usize, feature: usize, random: &mut SplitMix| match row % 3 {
+    let value = move |row: usize, feature: usize, random: &mut SplitMix64| match row % 3 {
         0 => random.between(0, u32::MAX),
         1 => random.between(0, usual[feature]),
         _ => random.pick(&critical[feature]).unwrap_or(0),

@@ -2,8 +2,8 @@
 
 use super::parameters::Rule;
 use crate::policy_code::PacketArrival;
-use crate::splitmix::SplitMix;
 use dropcast_data::SwitchSpec;
+use dropcast_data::random::SplitMix64;
 use dropcast_switch::policies::oracle::drain_time_ns;
 
 /// So many packets arrive: every line of the rule's code decides about some.
@@ -13,7 +13,7 @@ impl Rule {
     /// Bursts of up to one and a half buffers towards one to seven queues, or all, at rates from that of a port to 32 times as
     /// much, with packets for a queue of the burst before and for others between them. One burst in three is of two buffers.
     pub(crate) fn golden(spec: &SwitchSpec) -> Vec<PacketArrival> {
-        let random = &mut SplitMix::new(1);
+        let random = &mut SplitMix64::new(1);
         let buffer_bytes = spec.buffer_bytes;
         let last_queue = u32::try_from(spec.queues() - 1).unwrap_or(u32::MAX);
         // Large buffers are filled by large packets, so that they overflow often enough.

@@ -1,8 +1,8 @@
 //! Packets on which the code must decide as the fabric's policy does.
 
 use crate::policy_code::PacketArrival;
-use crate::splitmix::SplitMix;
 use dropcast_data::SwitchSpec;
+use dropcast_data::random::SplitMix64;
 use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 
@@ -19,7 +19,7 @@ const LARGE_ALIKE: usize = 3;
 /// eight windows, in one the flows go to all queues with so large packets that the buffer is full to the last, and in one flows
 /// send most of their packets before the burst is on.
 pub(crate) fn golden(parameters: &SpareTailsParameters, spec: &SwitchSpec) -> Vec<PacketArrival> {
-    let mut random = SplitMix::new(1);
+    let mut random = SplitMix64::new(1);
     let mut arrivals = Vec::new();
     let (mut begins_ns, mut flows, mut is_after_silence) = (0, Vec::new(), false);
     for shape in SHAPES.into_iter().cycle() {
@@ -92,7 +92,7 @@ struct Kind {
 }
 
 impl Kind {
-    fn random(shape: Shape, spec: &SwitchSpec, random: &mut SplitMix) -> Self {
+    fn random(shape: Shape, spec: &SwitchSpec, random: &mut SplitMix64) -> Self {
         let buffer_bytes = spec.buffer_bytes;
         let queue = random.between(0, spec.queues() as u32 - 1) as usize;
         // The next one that draws on the buffer.
@@ -147,7 +147,7 @@ impl Kind {
         queue: usize,
         flows: &[u64],
         arrivals: &mut Vec<PacketArrival>,
-        random: &mut SplitMix,
+        random: &mut SplitMix64,
     ) -> u64 {
         let (in_turn, apart) = match self.shape {
             // Four flows make a burst: by then the first has sent twice as many packets as are counted.
