@@ -1,4 +1,8 @@
 //! Settings as the command line has them: the words, defaults and messages are the command's own.
+//!
+//! They come as words, not as tables for serde: signatures and help are made from the command's arguments, values such as
+//! `cost:1:9` are words in any case, and serde's errors name neither the setting nor what it expects, so that going straight to
+//! the struct would add a second parser of tables and keep this one for the commands' other arguments.
 
 use crate::{errors, work};
 use clap::error::ContextKind;

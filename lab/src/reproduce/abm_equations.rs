@@ -5,7 +5,8 @@ use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
-use dropcast_switch::{Fit, LineRate, Packet, Policy, PolicySite, PolicySpec, Switch};
+use dropcast_switch::policies::abm::AbmParameters;
+use dropcast_switch::{Alphas, Fit, LineRate, Packet, Policy, PolicySite, PolicySpec, Switch};
 
 /// Ports of the switch; the last one is for the loss-sensitive priority, or the burst.
 const PORTS: usize = 17;
@@ -76,12 +77,16 @@ impl Sharing {
     }
 
     /// With these alphas by priority; ABM measures at each packet, as its equations do.
-    fn switch(self, spec: &SwitchSpec, alphas: &str) -> Switch<impl Policy + use<>, LineRate> {
+    fn switch(self, spec: &SwitchSpec, alphas: &[f64]) -> Switch<impl Policy + use<>, LineRate> {
+        let alpha = Alphas::new(alphas.to_vec()).expect("positive");
         let policy = match self {
-            Sharing::DynamicThresholds => format!("dt:alpha={alphas}"),
-            Sharing::Abm => format!("abm:alpha={alphas},update_ns=0"),
+            Sharing::DynamicThresholds => PolicySpec::dt(alpha),
+            Sharing::Abm => PolicySpec::Abm(AbmParameters {
+                alpha,
+                update_ns: Some(0),
+                ..AbmParameters::default()
+            }),
         };
-        let policy: PolicySpec = policy.parse().expect("a known policy");
         let policy = policy.build(PolicySite::new(spec, 0)).expect("valid parameters");
         Switch::new(spec, Fit::Exact, policy, LineRate::new(spec))
     }
@@ -146,7 +151,7 @@ pub fn figure_4(progress: &dyn Progress) -> Result<Vec<EquationPanel>, PipelineE
 /// The share of the buffer that is free when so many ports' best-effort queues have settled, and what the loss-sensitive
 /// queue of another port holds when it has settled, too.
 fn beside_best_effort(sharing: Sharing, congested: usize) -> [f64; 2] {
-    let mut switch = sharing.switch(&spec(2), &format!("[{BEST_EFFORT},{LOSS_SENSITIVE}]"));
+    let mut switch = sharing.switch(&spec(2), &[BEST_EFFORT, LOSS_SENSITIVE]);
     let own = 2 * PORTS - 1;
     let mut free = 1.0;
     for now in (0..2 * SETTLED_NS).step_by(STEP_NS as usize) {
@@ -238,7 +243,7 @@ impl Overloaded {
     /// The share of the buffer that the burst fills before it loses a packet, in the last queue of the last port.
     fn filled(&self, sharing: Sharing, rate: u64) -> f64 {
         let each_port = self.queues + 1;
-        let mut switch = sharing.switch(&spec(each_port), &BEST_EFFORT.to_string());
+        let mut switch = sharing.switch(&spec(each_port), &[BEST_EFFORT]);
         let own = PORTS * each_port - 1;
         let mut sent_bytes = 0;
         for now in (0..).step_by(STEP_NS as usize) {
