@@ -1,9 +1,11 @@
 //! Progress on stderr: drawn on a terminal, a line now and then elsewhere.
 
-use dropcast_data::printable_line;
+use dropcast_data::{InputNote, printable_line};
 use dropcast_pipeline::progress::Progress;
+use dropcast_reports::words::input_notes::input_note_line;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -139,5 +141,9 @@ impl Progress for Terminal {
             Some(stage) => stage.bar.suspend(tell),
             None => tell(),
         }
+    }
+
+    fn input_note(&self, file: Option<&Path>, note: InputNote, rows: u64) {
+        self.note(&input_note_line(file, note, rows));
     }
 }

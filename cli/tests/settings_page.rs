@@ -161,7 +161,7 @@ const ENUMS: [(&str, &str); 16] = [
     ("data/src/spec.rs", "Scheduler"),
     ("data/src/time_unit.rs", "TimeUnit"),
     ("lab/src/map/conditions.rs", "Priorities"),
-    ("pipeline/src/collect/event_reading.rs", "BadRows"),
+    ("data/src/events/gate.rs", "OnBadRow"),
     ("pipeline/src/settings.rs", "Trainer"),
     ("core/simulate/src/fabric/config.rs", "OnFull"),
     ("core/simulate/src/fabric/config.rs", "Paths"),

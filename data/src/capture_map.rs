@@ -3,7 +3,7 @@
 use crate::input::uncompressed;
 use glob::Pattern;
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,7 +13,7 @@ const MOST_PCP: u8 = 7;
 const MOST_VLAN: u16 = 4_094;
 
 /// `[capture]` of a switch description file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CaptureMap {
     /// What times of packets are taken.
@@ -27,7 +27,7 @@ pub struct CaptureMap {
 }
 
 /// What times of packets are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaptureTimes {
     /// Those of the capture.
@@ -38,7 +38,7 @@ pub enum CaptureTimes {
 }
 
 /// Packets that meet all of its conditions go to a port.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortRule {
     /// Number of the port.
@@ -59,8 +59,8 @@ pub struct PortRule {
 }
 
 /// Names of files.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct FileName {
     /// As it is given.
     pub text: String,
@@ -85,7 +85,7 @@ impl TryFrom<String> for FileName {
 }
 
 /// Packets that meet all of its conditions go to a queue.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueRule {
     /// Number of the queue within the port.
@@ -97,7 +97,7 @@ pub struct QueueRule {
 }
 
 /// One value or several.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Values {
     /// One.
@@ -119,8 +119,8 @@ impl Values {
 }
 
 /// An Ethernet address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
@@ -138,8 +138,8 @@ impl fmt::Display for Mac {
 }
 
 /// IP addresses that begin alike, such as `10.0.1.0/24`, or one address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Prefix(pub IpNet);
 
 /// What rules ask of a packet.
@@ -282,6 +282,24 @@ impl QueueRule {
         };
         met(self.dscp.as_ref(), |values| holds(values, facts.dscp))
             && met(self.pcp.as_ref(), |values| holds(values, facts.pcp))
+    }
+}
+
+impl From<FileName> for String {
+    fn from(name: FileName) -> String {
+        name.text
+    }
+}
+
+impl From<Mac> for String {
+    fn from(mac: Mac) -> String {
+        mac.to_string()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> String {
+        prefix.0.to_string()
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::capture_map::CaptureMap;
 use crate::ns3_map::Ns3Map;
 use crate::pool_map::Pool;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The tables `[ns3]`, `[capture]` and `[[pool]]` of a switch description file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputMaps {
     /// Devices of an ns-3 simulation.

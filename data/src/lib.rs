@@ -30,6 +30,7 @@
 
 mod check;
 mod event;
+mod input_note;
 mod labelled;
 mod nearly;
 mod not_modelled;
@@ -43,6 +44,7 @@ mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
+pub use input_note::InputNote;
 pub use labelled::{ArrivalColumns, FlowColumns, LabelledBatch, Outcome, RowOrder};
 pub use nearly::nearly;
 pub use pause::{Pause, PauseChange, PauseSchedule};

@@ -1,11 +1,11 @@
 //! Which devices of an ns-3 simulation are which ports (`docs/ns3-ascii.md`).
 
 use crate::ns3::has_known_size;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `[ns3]` of a switch description file. By default node N is switch N and its device D is port D.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ns3Map {
     /// The nodes that are switches; by default those that are described.
@@ -43,7 +43,7 @@ impl Ns3Map {
 }
 
 /// A device of a node and the port that it is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ns3Port {
     /// Number of the node.

@@ -2,11 +2,11 @@
 
 use crate::cell::BadCell;
 use crate::{Event, SwitchSpec, SwitchSpecs};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `[[pool]]` of a switch description file: ports that share one buffer of a switch.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// The switch in the events.

@@ -1,5 +1,6 @@
 //! Where the rows of a trace came from.
 
+use crate::InputNote;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,5 +19,5 @@ pub struct InputProvenance {
     pub skipped: BTreeMap<String, u64>,
     /// Rows used that are worth knowing about, by what they are (`docs/trace.md`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, u64>,
+    pub notes: BTreeMap<InputNote, u64>,
 }

@@ -1,6 +1,8 @@
 //! How far long work is, and whether to go on.
 
 use crate::PipelineError;
+use dropcast_data::InputNote;
+use std::path::Path;
 
 /// Is told how far long work is. Nothing here prints: a command draws a progress bar, a notebook
 /// another, a test nothing ([`Silent`]).
@@ -22,6 +24,9 @@ pub trait Progress: Sync {
 
     /// Worth knowing, but no error.
     fn note(&self, note: &str);
+
+    /// Worth knowing of so many rows of a file, or of all inputs together.
+    fn input_note(&self, file: Option<&Path>, note: InputNote, rows: u64);
 
     /// Whether to stop: long work asks now and then, and ends with [`PipelineError::Cancelled`].
     /// What it would have written is not written.
@@ -54,4 +59,6 @@ impl Progress for Silent {
     fn end(&self, _: &str) {}
 
     fn note(&self, _: &str) {}
+
+    fn input_note(&self, _: Option<&Path>, _: InputNote, _: u64) {}
 }

@@ -1,11 +1,11 @@
 //! Settings that the command line and a run's `config.toml` share.
 
 use crate::PipelineError;
-use crate::collect::event_reading::{BadRows, CollectReading, EventReading};
+use crate::collect::event_reading::{CollectReading, EventReading};
 use crate::named_policy::NamedPolicy;
 use crate::report::verdict::AskedPolicies;
 use crate::train::table_cost::TableCost;
-use dropcast_data::{CollectSettings, Departures, Expert, TimeUnit, Victim};
+use dropcast_data::{CollectSettings, Departures, Expert, OnBadRow, TimeUnit, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_simulate::LeafWorkload;
@@ -44,7 +44,7 @@ pub struct RunSettings {
     pub drop_window_ms: Option<u64>,
     /// What to do with bad rows of events and reports: fail or skip.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_bad_row: Option<BadRows>,
+    pub on_bad_row: Option<OnBadRow>,
     /// Policies that reports replay beside the others (docs/policies.md).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<NamedPolicy>,

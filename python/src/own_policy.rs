@@ -1,12 +1,13 @@
 //! A function of Python as a buffer-sharing policy.
 
-use dropcast_data::SwitchSpec;
+use dropcast_data::{InputNote, SwitchSpec};
 use dropcast_features::BufferView;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::report::verdict::NamedOwnPolicy;
 use dropcast_switch::{Buffer, Decision, Packet, Policy};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// The first exception of the functions of a replay. From then on they are not called.
@@ -169,6 +170,10 @@ impl Progress for UntilRaised<'_> {
 
     fn note(&self, note: &str) {
         self.progress.note(note);
+    }
+
+    fn input_note(&self, file: Option<&Path>, note: InputNote, rows: u64) {
+        self.progress.input_note(file, note, rows);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -1,9 +1,12 @@
 //! Long work: without the interpreter's lock, with progress, and stopped by Ctrl-C.
 
 use crate::errors;
+use dropcast_data::InputNote;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
+use dropcast_reports::words::input_notes::input_note_line;
 use pyo3::prelude::*;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -82,6 +85,10 @@ impl Progress for Fetched {
 
     fn note(&self, note: &str) {
         self.news().notes.push(note.to_owned());
+    }
+
+    fn input_note(&self, file: Option<&Path>, note: InputNote, rows: u64) {
+        self.note(&input_note_line(file, note, rows));
     }
 
     fn is_cancelled(&self) -> bool {

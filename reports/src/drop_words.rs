@@ -1,8 +1,8 @@
 //! What is dropped, in sentences.
 
 use crate::numbers::{count, duration, percent};
-use dropcast_data::DropReason;
-use dropcast_pipeline::collect::note_words;
+use crate::words::input_notes::note_words;
+use dropcast_data::{DropReason, InputNote};
 use dropcast_pipeline::report::verdict::{DropCounts, Verdict};
 use dropcast_replay::Sent;
 
@@ -80,7 +80,7 @@ pub(crate) fn policies_sentence(verdict: &Verdict) -> String {
 }
 
 fn nothing_dropped(verdict: &Verdict, are_some_rows: bool, place: &str) -> String {
-    if verdict.cautions.contains_key("no-backlog") {
+    if verdict.cautions.contains_key(&InputNote::NoBacklog) {
         return format!(
             "LQD drops nothing on {place}, but the trace was probably captured behind the buffer: then it cannot tell \
              whether an oracle is needed."
@@ -108,7 +108,7 @@ fn capital(text: &str) -> String {
 pub(crate) fn cautions(verdict: &Verdict) -> Vec<String> {
     let notes = verdict.cautions.iter();
     let mut sentences: Vec<String> =
-        notes.map(|(note, &rows)| format!("Beware: {}.", note_words(note, rows))).collect();
+        notes.map(|(note, &rows)| format!("Beware: {}.", note_words(*note, rows))).collect();
     let agreement = &verdict.lqd_agreement.confusion;
     if agreement.fp + agreement.fn_ > 0 {
         sentences.push(format!(

@@ -156,7 +156,7 @@ fn share(part: u64, whole: u64) -> String {
 mod tests {
     use super::*;
     use crate::oracle_words::oracle_sentences;
-    use dropcast_data::DropReason;
+    use dropcast_data::{DropReason, InputNote};
     use dropcast_pipeline::report::verdict::{
         Conclusion, CongestionSection, DropCounts, FlowsTold, GainRange, LevelThreshold,
         OccupancySection, OptimumSection, PauseSection, ReasonSection, RivalGains, RivalKind,
@@ -311,7 +311,7 @@ mod tests {
             verdict_sentence(&verdict),
             "LQD drops nothing on this trace: its buffer is at most 31.4% full. No oracle is needed."
         );
-        verdict.cautions.insert("no-backlog".to_owned(), 1);
+        verdict.cautions.insert(InputNote::NoBacklog, 1);
         assert!(verdict_sentence(&verdict).ends_with("cannot tell whether an oracle is needed."));
         verdict.counts.arrived = Sent::default();
         assert!(verdict_sentence(&verdict).starts_with("No packet arrives on this trace"));

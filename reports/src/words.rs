@@ -2,6 +2,7 @@
 
 pub mod comparisons;
 pub mod counters;
+pub mod input_notes;
 pub mod inspection;
 pub mod model;
 pub mod resources;

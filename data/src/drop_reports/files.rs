@@ -9,7 +9,8 @@ use crate::csv::CsvRows;
 use crate::error::shown;
 use crate::input::{Expect, Input, recorded_name};
 use crate::table::Table;
-use crate::{DataError, InputProvenance, OnBadRow};
+use crate::{DataError, InputNote, InputProvenance, OnBadRow};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,17 +38,25 @@ pub(crate) struct ReadReports {
     pub(crate) inputs: Vec<InputProvenance>,
 }
 
-/// What determines the join: the window and the bytes of the files.
-impl fmt::Debug for DropReports {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files: Vec<_> = self.read.inputs.iter().map(|input| &input.sha256).collect();
-        let mut shown = formatter.debug_struct("DropReports");
-        shown.field("window_ns", &self.window_ns).field("files", &files).finish()
+impl DropReports {
+    /// What determines the join: the window and the bytes of the files.
+    fn key(&self) -> (u64, Vec<&str>) {
+        (self.window_ns, self.read.inputs.iter().map(|input| input.sha256.as_str()).collect())
     }
 }
 
-/// Reports that are missing are counted under this name.
-pub(crate) const MISSING: &str = "missing-reports";
+impl fmt::Debug for DropReports {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("DropReports").field(&self.key()).finish()
+    }
+}
+
+/// As what determines the join.
+impl Serialize for DropReports {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.key().serialize(serializer)
+    }
+}
 
 impl DropReports {
     /// Reads all of `paths`: sFlow datagrams in captures, or tables. The times of a packet and of its report may be
@@ -88,7 +97,7 @@ impl DropReports {
                 ..InputProvenance::default()
             };
             if missing > 0 {
-                input.notes.insert(MISSING.to_owned(), missing);
+                input.notes.insert(InputNote::MissingReports, missing);
             }
             all.inputs.push(input);
         }

@@ -3,7 +3,7 @@
 use super::cause::DropCause;
 use super::files::DropReports;
 use super::report::DropReport;
-use crate::{DataError, DropReason, Event, EventKind, InputProvenance};
+use crate::{DataError, DropReason, Event, EventKind, InputNote, InputProvenance};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Packets that wait for their reports, at most.
@@ -15,8 +15,6 @@ pub(crate) const UNMATCHED: &str = "unmatched-report";
 pub(crate) const OTHER_PORT: &str = "other-port-report";
 /// Reports from before the first packet or after the last: as rows left out.
 pub(crate) const OTHER_TIME: &str = "other-time-report";
-/// Reports that fit several packets: as notes.
-pub(crate) const AMBIGUOUS: &str = "ambiguous-report";
 /// Packets that never came to the buffer: as rows left out.
 const BEFORE_BUFFER: &str = "dropped-before-buffer";
 
@@ -258,7 +256,7 @@ impl DropJoin {
             count(OTHER_PORT, matched.other_port);
             count(OTHER_TIME, matched.other_time);
             if ambiguous > 0 {
-                told.notes.insert(AMBIGUOUS.to_owned(), ambiguous);
+                told.notes.insert(InputNote::AmbiguousReport, ambiguous);
             }
             told
         };

@@ -1,8 +1,9 @@
 //! What became of reports that several runs share.
 
 use super::files::DropReports;
-use super::join::{AMBIGUOUS, OTHER_PORT, OTHER_TIME, UNMATCHED};
-use crate::InputProvenance;
+use super::join::{OTHER_PORT, OTHER_TIME, UNMATCHED};
+use crate::{InputNote, InputProvenance};
+use std::collections::BTreeMap;
 
 impl DropReports {
     /// What became of the reports of each file, given that of each run: reports of another time are those that no run
@@ -19,16 +20,16 @@ impl DropReports {
             let total = &mut all[file];
             total.events += told.events;
             for name in [UNMATCHED, OTHER_PORT] {
-                add(&mut total.skipped, name, count(name));
+                add(&mut total.skipped, name.to_owned(), count(name));
             }
-            let ambiguous = told.notes.get(AMBIGUOUS).copied();
-            add(&mut total.notes, AMBIGUOUS, ambiguous.unwrap_or(0));
+            let ambiguous = told.notes.get(&InputNote::AmbiguousReport).copied();
+            add(&mut total.notes, InputNote::AmbiguousReport, ambiguous.unwrap_or(0));
             // A report at the end of one run may be near the begin of the next, too.
             let near = told.events + count(UNMATCHED) + count(OTHER_PORT);
             others[file] = others[file].saturating_sub(near);
         }
         for (total, others) in all.iter_mut().zip(others) {
-            add(&mut total.skipped, OTHER_TIME, others);
+            add(&mut total.skipped, OTHER_TIME.to_owned(), others);
         }
         all
     }
@@ -41,8 +42,8 @@ impl DropReports {
     }
 }
 
-fn add(counts: &mut std::collections::BTreeMap<String, u64>, name: &str, more: u64) {
+fn add<T: Ord>(counts: &mut BTreeMap<T, u64>, what: T, more: u64) {
     if more > 0 {
-        *counts.entry(name.to_owned()).or_insert(0) += more;
+        *counts.entry(what).or_insert(0) += more;
     }
 }

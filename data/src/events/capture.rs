@@ -1,6 +1,6 @@
 //! Events from captures (`docs/pcap.md`): each packet is an arrival.
 
-use super::gate::{Gate, ROUNDED_TIME};
+use super::gate::Gate;
 use super::rule_use::RuleUse;
 use crate::batch::BATCH_ROWS;
 use crate::capture::{
@@ -10,7 +10,7 @@ use crate::capture::{
 use crate::capture_map::{CaptureMap, CaptureTimes, PacketFacts};
 use crate::cell::BadCell;
 use crate::input::TextInput;
-use crate::{DataError, Event, EventBatch, EventKind, RowPlace, SwitchSpecs};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace, SwitchSpecs};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -19,7 +19,13 @@ const ECN_CAPABLE: u8 = 2;
 
 /// Under what packets are counted: those whose time was rounded, that were taken out of ERSPAN, whose time is that of
 /// the mirror's stamp, whose stamp was not used, and that came after a later one.
-const NOTES: [&str; 5] = [ROUNDED_TIME, "erspan", "mirror-time", "unused-mirror-time", "reordered"];
+const NOTES: [InputNote; 5] = [
+    InputNote::RoundedTime,
+    InputNote::Erspan,
+    InputNote::MirrorTime,
+    InputNote::UnusedMirrorTime,
+    InputNote::Reordered,
+];
 
 /// Packets that wait for earlier ones at most.
 const MOST_WAITING: usize = 1 << 16;

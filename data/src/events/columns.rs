@@ -1,10 +1,11 @@
 //! Which column of an input holds which field.
 
 use crate::{DataError, nearly};
+use serde::Serialize;
 
 /// Column names, by field. A field whose column is not in the input is 0 (`kind`: arrival) in every
 /// event, unless it is one of `time_ns`, `port` and `size_bytes`, or its column was named by hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventColumns {
     /// Time, nanoseconds. Required.
     pub time_ns: String,

@@ -9,7 +9,9 @@ use crate::batch::BATCH_ROWS;
 use crate::capture::{MirrorClocks, Sight};
 use crate::drop_reports::{DropJoin, DropReports, JoinPacket};
 use crate::error::shown;
-use crate::{DataError, Event, EventBatch, InputProvenance, SwitchSpec, SwitchSpecs, objects};
+use crate::{
+    DataError, Event, EventBatch, InputNote, InputProvenance, SwitchSpec, SwitchSpecs, objects,
+};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::path::{Path, PathBuf};
@@ -223,14 +225,17 @@ impl EventFiles {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
-                (NO_REAL_DROPS, drops && self.join.is_none() && reader.cannot_tell_drops()),
-                (NO_ECN_MARKS, marks && !reader.tells_marks()),
+                (
+                    InputNote::NoRealDrops,
+                    drops && self.join.is_none() && reader.cannot_tell_drops(),
+                ),
+                (InputNote::NoEcnMarks, marks && !reader.tells_marks()),
             ];
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
-                told.notes.insert(note.to_owned(), told.events);
+                told.notes.insert(note, told.events);
             }
             if first_capture == Some(place) {
-                told.notes.extend(of_all.iter().cloned());
+                told.notes.extend(of_all.iter().copied());
             }
             if let Some((reason, packets)) =
                 self.join.as_ref().and_then(|join| join.left_out(place))
@@ -245,15 +250,15 @@ impl EventFiles {
     }
 
     /// What captures tell together, which is noted at the first.
-    fn notes_of_all_captures(&self) -> Vec<(String, u64)> {
+    fn notes_of_all_captures(&self) -> Vec<(InputNote, u64)> {
         let sightings = self.captures.sightings();
         let notes = [
-            (NO_BACKLOG, self.captures.packets_without_backlog()),
-            (DUPLICATES, Some(sightings.copies()).filter(|&copies| copies > 0)),
-            (SKEW, sightings.early_acknowledgements().map(|(packets, _)| packets)),
-            (OVER_RATE, Some(self.captures.over_rate()).filter(|&packets| packets > 0)),
+            (InputNote::NoBacklog, self.captures.packets_without_backlog()),
+            (InputNote::Duplicates, Some(sightings.copies()).filter(|&copies| copies > 0)),
+            (InputNote::Skew, sightings.early_acknowledgements().map(|(packets, _)| packets)),
+            (InputNote::OverRate, Some(self.captures.over_rate()).filter(|&packets| packets > 0)),
         ];
-        notes.into_iter().filter_map(|(note, rows)| Some((note.to_owned(), rows?))).collect()
+        notes.into_iter().filter_map(|(note, rows)| Some((note, rows?))).collect()
     }
 
     /// By how much clocks of captures differ at least, in a sentence; none if nothing tells. Complete once the iterator
@@ -416,20 +421,6 @@ fn joinable(sight: Option<(u32, Sight)>) -> JoinPacket {
         JoinPacket { ip_id, payload_bytes, sequence }
     })
 }
-
-/// Packets of captures in which hardly one waits are counted under this name: they seem to be from behind the
-/// buffer. Of all captures together, at the first.
-const NO_BACKLOG: &str = "no-backlog";
-/// Packets of captures that are copies of one shortly before are counted under this name. Of all captures together.
-const DUPLICATES: &str = "duplicates";
-/// Acknowledgements that come before their data. Of all captures together.
-const SKEW: &str = "skew";
-/// Packets of links on which more arrives than their line rate allows. Of all captures together.
-const OVER_RATE: &str = "over-rate";
-/// Packets of an input that cannot tell real drops, beside others that can, are counted under this name.
-const NO_REAL_DROPS: &str = "no-real-drops";
-/// The same of ECN marks.
-const NO_ECN_MARKS: &str = "no-ecn-marks";
 
 /// What the folder `switch=N` nearest to a file says after the `=`, if it is in one.
 pub fn switch_in_path(path: &Path) -> Option<&str> {

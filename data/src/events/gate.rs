@@ -2,21 +2,25 @@
 
 use crate::cell::BadCell;
 use crate::pool_map::PoolMap;
-use crate::{DataError, Event, EventChecker, RowPlace, SwitchSpecs};
+use crate::{DataError, Event, EventChecker, InputNote, RowPlace, SwitchSpecs};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What to do with a row that cannot be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnBadRow {
-    /// Stop with an error that names it.
+    /// Stop with an error that names the row.
     #[default]
     Fail,
-    /// Leave it out and count it by reason.
+    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
+    /// files without events.
     Skip,
 }
 
 /// Rows that were left out for one reason.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The name of the reason, which does not change (docs/events.md).
     pub reason: &'static str,
@@ -36,15 +40,11 @@ pub(crate) struct Gate {
     events: u64,
     skipped: BTreeMap<&'static str, u64>,
     problems: BTreeMap<&'static str, Problem>,
-    notes: BTreeMap<&'static str, u64>,
+    notes: BTreeMap<InputNote, u64>,
 }
 
-/// Rows whose time is not exactly that of the input are counted under this name.
-pub(crate) const ROUNDED_TIME: &str = "rounded-time";
-
-/// Ends of captures within a packet or their compressed data are counted under this name; as a note, the packets
-/// before it.
-const CUT_OFF: &str = "cut-off";
+/// Ends of captures within a packet or their compressed data; the note counts the packets before it.
+const CUT_OFF: &str = InputNote::CutOff.name();
 
 impl Gate {
     pub(crate) fn new(
@@ -111,12 +111,12 @@ impl Gate {
     }
 
     /// Counts a row that is used, under `note`, if it `is` so.
-    pub(crate) fn note(&mut self, note: &'static str, is: bool) {
+    pub(crate) fn note(&mut self, note: InputNote, is: bool) {
         self.note_rows(note, u64::from(is));
     }
 
     /// Counts rows that are used, under `note`.
-    pub(crate) fn note_rows(&mut self, note: &'static str, rows: u64) {
+    pub(crate) fn note_rows(&mut self, note: InputNote, rows: u64) {
         if rows > 0 {
             *self.notes.entry(note).or_insert(0) += rows;
         }
@@ -136,13 +136,13 @@ impl Gate {
         *self.skipped.entry(CUT_OFF).or_insert(0) += 1;
         let problem = Problem { reason: CUT_OFF, rows: 1, first: error.to_string() };
         self.problems.insert(CUT_OFF, problem);
-        self.note_rows(CUT_OFF, rows);
+        self.note_rows(InputNote::CutOff, rows);
         Ok(())
     }
 
     /// Rows let through that are worth knowing about.
-    pub(crate) fn notes(&self) -> BTreeMap<String, u64> {
-        self.notes.iter().map(|(note, &count)| ((*note).to_owned(), count)).collect()
+    pub(crate) fn notes(&self) -> BTreeMap<InputNote, u64> {
+        self.notes.clone()
     }
 
     fn refuse(

@@ -1,6 +1,6 @@
 //! Events from ns-3's ASCII traces (`docs/ns3-ascii.md`).
 
-use super::gate::{Gate, ROUNDED_TIME};
+use super::gate::Gate;
 use super::rule_use::RuleUse;
 use super::time::read_time;
 use crate::batch::BATCH_ROWS;
@@ -9,10 +9,9 @@ use crate::input::{TextInput, uncompressed};
 use crate::lines::Lines;
 use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
 use crate::ns3_map::{Ns3Map, Ns3Port};
-use crate::{DataError, DropReason, Event, EventBatch, EventKind, RowPlace, SwitchSpecs, TimeUnit};
-
-/// Rows of an input whose times have six digits, as ns-3 prints them unless it is told otherwise.
-pub(crate) const SIX_DIGIT_TIME: &str = "six-digit-time";
+use crate::{
+    DataError, DropReason, Event, EventBatch, EventKind, InputNote, RowPlace, SwitchSpecs, TimeUnit,
+};
 
 /// Digits of a time that ns-3 prints by default.
 const DEFAULT_DIGITS: usize = 6;
@@ -81,7 +80,7 @@ impl Ns3Rows {
         while events.len() < BATCH_ROWS {
             if !self.lines.read(|line| line.trim_ascii().is_empty())? {
                 if self.rows > 0 && self.digits == DEFAULT_DIGITS {
-                    gate.note_rows(SIX_DIGIT_TIME, std::mem::take(&mut self.rows));
+                    gate.note_rows(InputNote::SixDigitTime, std::mem::take(&mut self.rows));
                 }
                 break;
             }
@@ -90,7 +89,7 @@ impl Ns3Rows {
                 Ok(Read::LeftOut(reason)) => gate.leave_out(reason),
                 Ok(Read::Event(mut event, rounded)) => {
                     if gate.admit(&mut event, Some(place))? {
-                        gate.note(ROUNDED_TIME, rounded);
+                        gate.note(InputNote::RoundedTime, rounded);
                         self.rows += 1;
                         events.push(event);
                     }

@@ -19,10 +19,11 @@ use crate::ns3::looks_like_ns3;
 use crate::pool_map::PoolMap;
 use crate::table::Table;
 use crate::{DataError, EventBatch, Frame, InputProvenance, SwitchSpecs, TimeUnit};
+use serde::Serialize;
 use std::path::Path;
 
 /// How events are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum EventFormat {
     /// Delimited text with a header line, perhaps compressed with gzip or Zstandard.
     Csv,
@@ -37,7 +38,7 @@ pub enum EventFormat {
 }
 
 /// How to read events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EventOptions {
     /// Which column is which field.
     pub columns: EventColumns,

@@ -1,13 +1,13 @@
 //! Events from delimited text.
 
 use super::columns::{EventColumns, EventPlaces};
-use super::gate::{Gate, ROUNDED_TIME};
+use super::gate::Gate;
 use super::kind::{read_kind, read_reason, with_mark, with_reason};
 use super::time::read_time;
 use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
-use crate::{DataError, Event, EventBatch, EventKind, RowPlace, TimeUnit};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace, TimeUnit};
 
 /// The events of a text.
 pub(crate) struct EventRows {
@@ -47,7 +47,7 @@ impl EventRows {
                         event.switch_id = self.absent_switch_id;
                     }
                     if gate.admit(&mut event, line)? {
-                        gate.note(ROUNDED_TIME, rounded);
+                        gate.note(InputNote::RoundedTime, rounded);
                         batch.events.push(event);
                     }
                 }

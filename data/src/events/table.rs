@@ -1,12 +1,12 @@
 //! Events from Parquet or Arrow IPC.
 
 use super::columns::{EventColumns, EventPlaces};
-use super::gate::{Gate, ROUNDED_TIME};
+use super::gate::Gate;
 use super::{kind, time};
 use crate::cell::{BadCell, BadCells, Cell, read_column};
 use crate::table::{Table, TableBatches};
 use crate::trace::TRACE_KEY;
-use crate::{DataError, Event, EventBatch, EventKind, TimeUnit};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote, TimeUnit};
 use arrow_array::RecordBatch;
 
 /// The events of a table.
@@ -70,7 +70,7 @@ impl EventTable {
             let judged = match bad.next_if(|(bad_row, _)| *bad_row == this) {
                 Some((_, (field, cell))) => gate.unreadable(None, &field, &cell).map(|()| false),
                 None => gate.admit(event, None).inspect(|&admitted| {
-                    gate.note(ROUNDED_TIME, admitted && rounded[this]);
+                    gate.note(InputNote::RoundedTime, admitted && rounded[this]);
                 }),
             };
             let admitted = judged.unwrap_or_else(|error| {

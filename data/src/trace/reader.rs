@@ -10,7 +10,9 @@ use crate::input::{Expect, FileHash, Input, recorded_name};
 use crate::objects::is_object;
 use crate::parquet_table::fetch_rows;
 use crate::table::Table;
-use crate::{DataError, Frame, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta};
+use crate::{
+    DataError, Frame, InputNote, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -31,11 +33,6 @@ enum Source {
     Artifact(Box<ArtifactRows>),
     Table(Box<TraceTable>),
 }
-
-/// The provenance counts rows of an artifact CSV that are all zeros under this name.
-const ALL_ZERO: &str = "all-zero";
-/// The provenance counts rows in order of departure under this name.
-const DEPARTURE_ORDER: &str = "departure-order";
 
 impl TraceReader {
     /// Opens the trace at `path`, or on standard input if it is `-`. Batches have these features, in
@@ -176,10 +173,10 @@ impl TraceReader {
             Source::Artifact(rows) => (rows.rows(), Some(rows.all_zero())),
             Source::Table(table) => (table.rows(), None),
         };
-        let mut notes: BTreeMap<String, u64> = BTreeMap::new();
-        notes.extend(all_zero.map(|count| (ALL_ZERO.to_owned(), count)));
+        let mut notes: BTreeMap<InputNote, u64> = BTreeMap::new();
+        notes.extend(all_zero.map(|count| (InputNote::AllZero, count)));
         if self.meta.order == RowOrder::Departure {
-            notes.insert(DEPARTURE_ORDER.to_owned(), events);
+            notes.insert(InputNote::DepartureOrder, events);
         }
         InputProvenance {
             name: self.name.clone(),

@@ -2,7 +2,7 @@
 
 use crate::{Scratch, story};
 use dropcast_data::{
-    DataError, Event, EventFiles, EventOptions, InputProvenance, read_switch_file,
+    DataError, Event, EventFiles, EventOptions, InputNote, InputProvenance, read_switch_file,
 };
 use std::path::PathBuf;
 
@@ -97,9 +97,9 @@ fn refused(scratch: &Scratch, files: &[PathBuf]) -> (String, String) {
     (problem.to_owned(), draft.to_owned())
 }
 
-fn notes(inputs: &[InputProvenance]) -> Vec<(&str, u64)> {
+fn notes(inputs: &[InputProvenance]) -> Vec<(InputNote, u64)> {
     let notes = inputs.iter().flat_map(|input| &input.notes);
-    notes.map(|(note, packets)| (note.as_str(), *packets)).collect()
+    notes.map(|(note, packets)| (*note, *packets)).collect()
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn captures_behind_the_buffer_are_refused_or_noted() {
     assert!(problem.starts_with("p0.pcap: is one of 8 captures taken for output"), "{problem}");
     assert!(draft.contains("port = 7\nfile = \"p7.pcap\""), "{draft}");
     let (events, inputs) = read(&scratch, &files, &draft).unwrap();
-    assert_eq!(notes(&inputs), [("no-backlog", events.len() as u64)]);
-    assert!(inputs[0].notes.contains_key("no-backlog"), "the first capture has it");
+    assert_eq!(notes(&inputs), [(InputNote::NoBacklog, events.len() as u64)]);
+    assert!(inputs[0].notes.contains_key(&InputNote::NoBacklog), "the first capture has it");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    Event, EventFiles, EventKind, EventOptions, OnBadRow, SwitchSpec, SwitchSpecs, read_switch_file,
+    Event, EventFiles, EventKind, EventOptions, InputNote, OnBadRow, SwitchSpec, SwitchSpecs,
+    read_switch_file,
 };
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -346,11 +347,11 @@ fn a_capture_behind_the_buffer_is_noted() {
         assert!(files.by_ref().all(|batch| batch.is_ok()));
         let mut notes = files.provenance().remove(0).notes;
         // All its packets are alike.
-        notes.remove("duplicates");
+        notes.remove(&InputNote::Duplicates);
         notes
     };
     // 1,500 bytes take 12 us at 1 Gbps.
-    assert_eq!(notes(13)["no-backlog"], 1_200);
+    assert_eq!(notes(13)[&InputNote::NoBacklog], 1_200);
     assert!(notes(10).is_empty());
 }
 
@@ -378,7 +379,11 @@ fn what_is_before_the_cut_of_a_capture_is_read_as_tshark_reads_it() {
         let (events, told) = read(&path, skip).unwrap();
         assert!(events.len() >= least && seen(&events) == all[..events.len()], "{name}");
         assert_eq!(told.skipped["cut-off"], 1, "{name}");
-        assert_eq!(told.notes.get("cut-off").copied().unwrap_or(0), events.len() as u64, "{name}");
+        assert_eq!(
+            told.notes.get(&InputNote::CutOff).copied().unwrap_or(0),
+            events.len() as u64,
+            "{name}"
+        );
         assert_eq!(told.sha256, dropcast_data::sha256_file(&path).unwrap(), "{name}");
         let error = read(&path, options(&scratch)).unwrap_err();
         let said = story(&error, scratch.0.path());

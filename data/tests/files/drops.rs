@@ -5,8 +5,8 @@ use crate::{Scratch, story, switches};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use dropcast_data::{
-    DropReason, DropReports, EventFiles, EventKind, EventOptions, InputProvenance, OnBadRow,
-    SwitchFile, read_switch_file,
+    DropReason, DropReports, EventFiles, EventKind, EventOptions, InputNote, InputProvenance,
+    OnBadRow, SwitchFile, read_switch_file,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,9 +148,9 @@ fn reports_of_sflow_find_their_packets() {
         (events.events, events.skipped["dropped-before-buffer"]),
         (u64::from(PACKETS) - 2, 2)
     );
-    assert!(!events.notes.contains_key("no-real-drops"), "{events:?}");
+    assert!(!events.notes.contains_key(&InputNote::NoRealDrops), "{events:?}");
     assert_eq!(
-        (reports.name.as_str(), reports.events, reports.notes["missing-reports"]),
+        (reports.name.as_str(), reports.events, reports.notes[&InputNote::MissingReports]),
         ("sflow.pcap", 7, 6)
     );
     assert!(reports.skipped.is_empty() && reports.notes.len() == 1, "{reports:?}");
@@ -209,7 +209,7 @@ fn of_several_packets_the_nearest_is_taken() {
     let near = table(&[time_ns(12) + 40_000, time_ns(12) + 44_000]);
     let (rows, inputs) = joined(&capture, &options(&[&near], 100_000));
     assert_eq!(rows, expected(&[(12, 259), (21, 259)]));
-    assert_eq!((inputs[1].events, inputs[1].notes["ambiguous-report"]), (2, 1));
+    assert_eq!((inputs[1].events, inputs[1].notes[&InputNote::AmbiguousReport]), (2, 1));
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn a_port_and_a_queue_say_which_packet() {
         (dropped.map(|event| event.port), files.provenance()[2].clone(), remark)
     };
     let (port, told, _) = dropped_at(",");
-    assert_eq!((port, told.notes["ambiguous-report"]), (Some(0), 1));
+    assert_eq!((port, told.notes[&InputNote::AmbiguousReport]), (Some(0), 1));
     for (named, expected) in [("0,", 0), ("1,", 1), ("1,0", 1), (",0", 0)] {
         let (port, told, _) = dropped_at(named);
         assert_eq!((port, told.events), (Some(expected), 1), "{named}");

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use dropcast_data::{
     DataError, DropReason, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions,
-    EventReader, EventWriter, InputProvenance, OnBadRow, TimeUnit,
+    EventReader, EventWriter, InputNote, InputProvenance, OnBadRow, TimeUnit,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -160,7 +160,10 @@ fn in_unit(unit: TimeUnit) -> EventOptions {
 }
 
 /// Times and the notes of an input.
-fn times(path: &Path, options: EventOptions) -> Result<(Vec<u64>, BTreeMap<String, u64>), String> {
+fn times(
+    path: &Path,
+    options: EventOptions,
+) -> Result<(Vec<u64>, BTreeMap<InputNote, u64>), String> {
     let (events, provenance) = read(path, options).map_err(|error| error.to_string())?;
     Ok((events.iter().map(|event| event.time_ns).collect(), provenance.notes))
 }
@@ -173,14 +176,17 @@ fn times_of_other_units_become_nanoseconds() {
         scratch.file("e.csv", format!("time_ns,port,size_bytes\n{rows}"))
     };
     let path = text(&["1.02345", "1.5e0", "2.0000000004"]);
-    let rounded = |count| counts(&[("rounded-time", count)]);
+    let rounded = |count| BTreeMap::from([(InputNote::RoundedTime, count)]);
     assert_eq!(
         times(&path, in_unit(TimeUnit::S)).unwrap(),
         (vec![1_023_450_000, 1_500_000_000, 2_000_000_000], rounded(1))
     );
     assert_eq!(times(&path, in_unit(TimeUnit::Ns)).unwrap(), (vec![1, 2, 2], rounded(3)));
     let whole = text(&["7", "8"]);
-    assert_eq!(times(&whole, in_unit(TimeUnit::Us)).unwrap(), (vec![7_000, 8_000], counts(&[])));
+    assert_eq!(
+        times(&whole, in_unit(TimeUnit::Us)).unwrap(),
+        (vec![7_000, 8_000], BTreeMap::new())
+    );
     let bad = times(&text(&["1", "x"]), in_unit(TimeUnit::Ms)).unwrap_err();
     assert!(
         bad.ends_with(
@@ -203,7 +209,7 @@ fn parquet_times_may_be_floats_of_a_unit_or_timestamps() {
         let columns = [("time_ns", array), ("port", ones()), ("size_bytes", ones())];
         scratch.parquet("e.parquet", &columns)
     };
-    let expected = (vec![1_000, 2_500, 3_000], counts(&[]));
+    let expected = (vec![1_000, 2_500, 3_000], BTreeMap::new());
     let path = file(Arc::new(Float64Array::from(vec![1.0, 2.5, 3.0])));
     assert_eq!(times(&path, in_unit(TimeUnit::Us)).unwrap(), expected);
     let refused = times(&path, options()).unwrap_err();

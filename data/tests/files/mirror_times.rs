@@ -3,7 +3,7 @@
 use crate::drops::pcap;
 use crate::sightings::{SWITCH, erspan, tcp, tool};
 use crate::{Scratch, read};
-use dropcast_data::{EventFiles, EventOptions, OnBadRow, read_switch_file};
+use dropcast_data::{EventFiles, EventOptions, InputNote, OnBadRow, read_switch_file};
 use std::path::PathBuf;
 
 /// So that a counter of 32 bits wraps after a few packets.
@@ -75,13 +75,16 @@ fn the_times_of_the_switch_are_taken_where_it_is_asked_for() {
         let expected: Vec<(u64, u32)> =
             (0..PACKETS).map(|i| (mirrored_ns(i) - START_NS, 154 + i as u32)).collect();
         assert_eq!(found, expected, "{path:?}");
-        assert_eq!((told.notes["erspan"], told.notes["mirror-time"]), (PACKETS, PACKETS));
+        assert_eq!(
+            (told.notes[&InputNote::Erspan], told.notes[&InputNote::MirrorTime]),
+            (PACKETS, PACKETS)
+        );
         // Without being asked, nothing changes, and it is told.
         let (events, told) = read(path, options(&scratch, "capture")).unwrap();
         let mut captured: Vec<u64> = (0..PACKETS).map(captured_ns).collect();
         captured.sort_unstable();
         assert_eq!(events.iter().map(|event| event.time_ns).collect::<Vec<_>>(), captured);
-        assert_eq!(told.notes["unused-mirror-time"], PACKETS);
+        assert_eq!(told.notes[&InputNote::UnusedMirrorTime], PACKETS);
     }
 
     let fields =
@@ -134,7 +137,7 @@ fn packets_without_a_usable_stamp_are_bad_rows() {
         "{told}"
     );
     let (_, told) = read(&coarse, options(&scratch, "capture")).unwrap();
-    assert!(!told.notes.contains_key("unused-mirror-time"), "{told:?}");
+    assert!(!told.notes.contains_key(&InputNote::UnusedMirrorTime), "{told:?}");
 
     // A switch that is started again, and packets that were not mirrored.
     let mixed = capture(&scratch, "mixed.pcap", |i| match i {

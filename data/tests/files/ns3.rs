@@ -3,8 +3,8 @@
 
 use crate::{Scratch, gzip, read, story};
 use dropcast_data::{
-    DropReason, Event, EventFiles, EventKind, EventOptions, InputMaps, Ns3Map, Ns3Port, OnBadRow,
-    SwitchSpec, SwitchSpecs,
+    DropReason, Event, EventFiles, EventKind, EventOptions, InputMaps, InputNote, Ns3Map, Ns3Port,
+    OnBadRow, SwitchSpec, SwitchSpecs,
 };
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn a_trace_of_one_device_has_it_in_its_name() {
     };
     assert!(sizes(&events) == sizes(&whole));
     // ns-3 prints six digits unless it is told otherwise.
-    let notes = BTreeMap::from([("six-digit-time".to_owned(), events.len() as u64)]);
+    let notes = BTreeMap::from([(InputNote::SixDigitTime, events.len() as u64)]);
     assert_eq!(provenance.notes, notes);
     let scratch = Scratch::new();
     let path = scratch.file("star.tr", text("ns3-star-2-3.tr.gz"));

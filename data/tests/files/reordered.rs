@@ -3,7 +3,7 @@
 use crate::drops::pcap;
 use crate::sightings::{SWITCH, tcp};
 use crate::{Scratch, read};
-use dropcast_data::{EventOptions, OnBadRow, read_switch_file};
+use dropcast_data::{EventOptions, InputNote, OnBadRow, read_switch_file};
 use std::path::PathBuf;
 
 const START_NS: u64 = 1_700_000_000_000_000_000;
@@ -38,7 +38,7 @@ fn packets_within_the_window_are_put_in_order() {
         assert_eq!(times, sorted, "{reorder_ns}");
         // Sizes went with them.
         assert!(events.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes));
-        assert_eq!(told.notes["reordered"], 100);
+        assert_eq!(told.notes[&InputNote::Reordered], 100);
     }
 }
 

@@ -2,7 +2,8 @@
 //! `DROPCAST_SHARED` names the folder with them, or `../../shared/traces` is there, and pass elsewhere.
 
 use dropcast_data::{
-    EventKind, EventOptions, EventReader, Outcome, RowOrder, SwitchSpec, SwitchSpecs, TraceReader,
+    EventKind, EventOptions, EventReader, InputNote, Outcome, RowOrder, SwitchSpec, SwitchSpecs,
+    TraceReader,
 };
 use std::path::{Path, PathBuf};
 
@@ -63,5 +64,5 @@ fn the_artifacts_own_text_is_read() {
         .sum();
     assert_eq!((drops, reader.meta().order), (2_092, RowOrder::Departure));
     let provenance = reader.provenance();
-    assert_eq!((provenance.events, provenance.notes["all-zero"]), (2_734_736, 53_477));
+    assert_eq!((provenance.events, provenance.notes[&InputNote::AllZero]), (2_734_736, 53_477));
 }

@@ -1,7 +1,7 @@
 //! Captures that hold packets twice, whose clocks differ, or that are mirrors, made and judged with Wireshark's tools.
 
 use crate::{Scratch, read};
-use dropcast_data::{EventFiles, EventOptions, read_switch_file};
+use dropcast_data::{EventFiles, EventOptions, InputNote, read_switch_file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,11 +83,11 @@ fn two_links(scratch: &Scratch) -> [PathBuf; 2] {
 }
 
 /// Notes of merged captures, and what is said of their clocks.
-fn notes(scratch: &Scratch, paths: &[PathBuf]) -> (BTreeMap<String, u64>, Option<String>) {
+fn notes(scratch: &Scratch, paths: &[PathBuf]) -> (BTreeMap<InputNote, u64>, Option<String>) {
     let mut files = EventFiles::open(paths, &options(scratch)).unwrap();
     assert!(files.by_ref().all(|batch| batch.is_ok()));
     let mut notes = files.provenance().remove(0).notes;
-    notes.remove("no-backlog");
+    notes.remove(&InputNote::NoBacklog);
     (notes, files.clock_remark())
 }
 
@@ -101,7 +101,10 @@ fn clocks_that_differ_are_told_with_a_lower_bound() {
         return;
     }
     let (notes, said) = notes(&scratch, &[late, acks]);
-    assert!(notes["skew"] > 0 && notes["skew"] <= u64::from(PACKETS), "{notes:?}");
+    assert!(
+        notes[&InputNote::Skew] > 0 && notes[&InputNote::Skew] <= u64::from(PACKETS),
+        "{notes:?}"
+    );
     let said = said.unwrap();
     let (_, bound) = said.split_once("by up to ").unwrap();
     let bound_ns: u64 = bound.split(' ').next().unwrap().parse().unwrap();
@@ -122,7 +125,7 @@ fn copies_are_counted_as_editcap_counts_them() {
     tool("mergecap", &["-F", "nsecpcap", "-w"], &[&both, &data, &copies]);
     let said = tool("editcap", &["-d"], &[&both, &scratch.path("once.pcap")]).unwrap();
     assert!(said.contains("40 packets skipped"), "{said}");
-    let expected = (BTreeMap::from([("duplicates".to_owned(), 40)]), None);
+    let expected = (BTreeMap::from([(InputNote::Duplicates, 40)]), None);
     assert_eq!(notes(&scratch, &[both, acks.clone()]), expected);
     // Also of two files.
     assert_eq!(notes(&scratch, &[data, acks, copies]), expected);
@@ -162,7 +165,7 @@ fn more_than_a_link_brings_is_told_of_one_way_traffic() {
             EventOptions { specs: Some(file.specs), maps: file.maps, ..EventOptions::default() };
         let mut files = EventFiles::open(paths, &options).unwrap();
         assert!(files.by_ref().all(|batch| batch.is_ok()));
-        let noted = files.provenance().remove(0).notes.get("over-rate").copied();
+        let noted = files.provenance().remove(0).notes.get(&InputNote::OverRate).copied();
         let links = files.links_over_rate();
         assert_eq!(noted, (!links.is_empty()).then(|| links.iter().map(|link| link.packets).sum()));
         links
@@ -233,7 +236,7 @@ fn mirrored_packets_are_those_that_tshark_finds_inside() {
     let sizes: Vec<u32> = events.iter().map(|event| event.size_bytes).collect();
     assert_eq!(sizes, [154, 155, 156, 157, 158, 159]);
     assert!(events.iter().all(|event| (event.port, event.flow_hash) == (1, events[5].flow_hash)));
-    assert_eq!(told.notes["erspan"], 5);
+    assert_eq!(told.notes[&InputNote::Erspan], 5);
     let fields = [
         "-T",
         "fields",

@@ -6,8 +6,8 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use dropcast_data::{
-    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, Expert, InputProvenance,
-    LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
+    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, Expert, InputNote,
+    InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -262,7 +262,7 @@ fn the_artifacts_text_is_read_in_its_own_order() {
         assert_eq!(rows.drop, [false, false, true, true]);
         assert_eq!((rows.arrivals, rows.outcome), (None, None));
         assert_eq!(reader.meta().order, RowOrder::Departure);
-        let notes = [("all-zero".to_owned(), 1), ("departure-order".to_owned(), 4)];
+        let notes = [(InputNote::AllZero, 1), (InputNote::DepartureOrder, 4)];
         assert_eq!(reader.provenance().notes, BTreeMap::from(notes));
         assert_eq!((reader.provenance().events, reader.provenance().sha256.len()), (4, 64));
     }

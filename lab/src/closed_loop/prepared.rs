@@ -220,7 +220,7 @@ impl Prepared {
         Ok([
             encoded(&fabric)?,
             encoded(&traffic)?,
-            format!("{:?}, {ns3_seed:?}, {size_buckets_bytes:?}", self.flows),
+            encoded(&(&self.flows, ns3_seed, size_buckets_bytes))?,
             encoded(&policy.spec)?,
             self.oracles.described(&policy.spec)?,
         ])

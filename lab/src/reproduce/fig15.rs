@@ -140,6 +140,7 @@ pub(super) fn generate_trace(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dropcast_data::InputNote;
     use std::fs;
     use std::sync::Mutex;
 
@@ -156,6 +157,7 @@ mod tests {
         fn estimate(&self, _: u64, _: u64) {}
         fn restart(&self) {}
         fn note(&self, _: &str) {}
+        fn input_note(&self, _: Option<&Path>, _: InputNote, _: u64) {}
         fn end(&self, _: &str) {
             let mut ended = self.ended.lock().unwrap();
             *ended += 1;

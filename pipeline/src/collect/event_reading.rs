@@ -5,7 +5,6 @@ use crate::files::matching;
 use dropcast_data::{
     DataError, DropReports, EventColumns, EventOptions, OnBadRow, TimeUnit, read_switch_file,
 };
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What events do not say of themselves.
@@ -43,18 +42,6 @@ impl EventReading {
     }
 }
 
-/// What to do with a bad row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum BadRows {
-    /// Stop with an error that names the row.
-    Fail,
-    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
-    /// files without events.
-    Skip,
-}
-
 /// How events that are labelled are read.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -71,7 +58,7 @@ pub struct CollectReading {
     pub drop_window_ms: Option<u64>,
     /// What to do with a bad row [default: fail].
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
-    pub on_bad_row: Option<BadRows>,
+    pub on_bad_row: Option<OnBadRow>,
 }
 
 /// An hour.
@@ -86,10 +73,7 @@ impl CollectReading {
     /// # Errors
     /// Those of [`EventReading::options`], and if reports of drops cannot be read, or there is a window for none.
     pub fn options(&self) -> Result<EventOptions, PipelineError> {
-        let on_bad_row = match self.on_bad_row {
-            None | Some(BadRows::Fail) => OnBadRow::Fail,
-            Some(BadRows::Skip) => OnBadRow::Skip,
-        };
+        let on_bad_row = self.on_bad_row.unwrap_or_default();
         let mut options = self.reading.options(on_bad_row)?;
         let window_ms = self.drop_window_ms.unwrap_or(Self::WINDOW_MS);
         let refused = |problem: String| Err(PipelineError::setting("drop_window_ms", problem));

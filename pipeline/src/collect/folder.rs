@@ -23,8 +23,8 @@ use crate::resources::Resources;
 use crate::settings::TracerSettings;
 use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, DropReports, EventBatch, EventFiles, EventOptions, InputProvenance, OnBadRow,
-    SwitchSpecs, TraceWriter, is_object, sha256, sha256_file, switch_in_path,
+    Departures, DropReports, EventBatch, EventFiles, EventOptions, InputNote, InputProvenance,
+    OnBadRow, SwitchSpecs, TraceWriter, is_object, sha256, sha256_file, switch_in_path,
 };
 use dropcast_train::Threads;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct FolderCollected {
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, u64>,
+    pub notes: BTreeMap<InputNote, u64>,
 }
 
 /// How events of a folder are labelled.
@@ -189,7 +189,7 @@ impl FolderJob<'_> {
             format_version: MANIFEST_VERSION,
             tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
             collect: serde_json::to_value(self.settings).map_err(encode)?,
-            reading_sha256: sha256(format!("{:?}", self.options).as_bytes()),
+            reading_sha256: sha256(&serde_json::to_vec(&self.options).map_err(encode)?),
             finished: true,
             folders: BTreeMap::new(),
         })

@@ -2,7 +2,6 @@
 
 use super::counts::Counts;
 use super::events_source::Events;
-use super::passed_over::PASSED_OVER;
 use super::switch_pieces::{EvenTrace, PieceEvents, SwitchPiece};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
@@ -10,8 +9,8 @@ use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
 use dropcast_collect::{Tracer, label_by_optimum};
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Expert, Frame, InputProvenance, LabelledBatch, Pause,
-    SwitchSpecs, TraceColumns, TraceMeta, TraceReader, TraceWriter, trace_frame,
+    Departures, EventBatch, EventKind, Expert, Frame, InputNote, InputProvenance, LabelledBatch,
+    Pause, SwitchSpecs, TraceColumns, TraceMeta, TraceReader, TraceWriter, trace_frame,
 };
 use dropcast_replay::OptimumReplay;
 use serde::Serialize;
@@ -30,14 +29,8 @@ pub struct Collected {
     pub skipped: BTreeMap<String, u64>,
     /// Rows of the input that are worth knowing about, by what they are (docs/trace.md).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub notes: BTreeMap<String, u64>,
+    pub notes: BTreeMap<InputNote, u64>,
 }
-
-/// Push-outs whose packet is not known are counted under this name.
-const UNMATCHED_PUSH_OUT: &str = "unmatched-push-out";
-/// Notes that are counted over all inputs; the first has them.
-const OF_ALL_INPUTS: [&str; 5] =
-    [UNMATCHED_PUSH_OUT, "duplicates", "skew", "over-rate", "no-backlog"];
 
 /// Labels events of switches described by `specs`, and writes the trace to `path`.
 ///
@@ -336,7 +329,7 @@ impl HeldRows {
 /// the first has the note.
 pub(crate) fn note_unmatched(inputs: &mut [InputProvenance], unmatched: u64) {
     if let Some(first) = inputs.first_mut().filter(|_| unmatched > 0) {
-        first.notes.insert(UNMATCHED_PUSH_OUT.to_owned(), unmatched);
+        first.notes.insert(InputNote::UnmatchedPushOut, unmatched);
     }
 }
 
@@ -346,12 +339,8 @@ pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &d
     for input in inputs {
         let file = folder.join(&input.name);
         for (note, rows) in &input.notes {
-            let words = note_words(note, *rows);
-            if inputs.len() > 1 && OF_ALL_INPUTS.contains(&note.as_str()) {
-                progress.note(&words);
-            } else {
-                progress.note(&format!("{}: {words}", file.display()));
-            }
+            let is_of_all = inputs.len() > 1 && note.is_of_all_inputs();
+            progress.input_note((!is_of_all).then_some(&file), *note, *rows);
         }
     }
 }
@@ -368,9 +357,9 @@ fn names(inputs: &[InputProvenance]) -> String {
     names.join(", ")
 }
 
-pub(crate) fn add_counts(sum: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
-    for (reason, rows) in counts {
-        *sum.entry(reason.clone()).or_insert(0) += rows;
+pub(crate) fn add_counts<T: Ord + Clone>(sum: &mut BTreeMap<T, u64>, counts: &BTreeMap<T, u64>) {
+    for (what, rows) in counts {
+        *sum.entry(what.clone()).or_insert(0) += rows;
     }
 }
 
@@ -380,74 +369,6 @@ pub(crate) fn left_out(inputs: &[InputProvenance]) -> String {
     inputs.iter().for_each(|input| add_counts(&mut sum, &input.skipped));
     let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) }
-}
-
-/// A note of an input, in words: what `rows` rows of it are (docs/trace.md).
-pub fn note_words(note: &str, rows: u64) -> String {
-    match note {
-        "rounded-time" => {
-            format!("the times of {rows} rows were rounded to whole nanoseconds (docs/events.md)")
-        }
-        "six-digit-time" => format!(
-            "the times of all {rows} rows have at most 6 digits, as ns-3 prints them by default, so \
-             queues are only roughly known; let it print more (docs/ns3-ascii.md)"
-        ),
-        UNMATCHED_PUSH_OUT => format!(
-            "{rows} push-outs are of packets that did not arrive at their queue shortly before, and do \
-             not count as real drops (docs/events.md)"
-        ),
-        "cut-off" => format!(
-            "the file ends in the middle of a packet, as one does whose tcpdump was killed; the {rows} packets \
-             before it are used, and its port has none after them (docs/pcap.md)"
-        ),
-        "duplicates" => format!(
-            "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \
-             capture each link once, or remove copies with editcap -d (docs/pcap.md)"
-        ),
-        "erspan" => {
-            format!("{rows} packets were mirrored by ERSPAN and are taken out of it (docs/pcap.md)")
-        }
-        "mirror-time" => format!(
-            "the times of {rows} packets are those at which the switch mirrored them (docs/pcap.md)"
-        ),
-        "unused-mirror-time" => format!(
-            "{rows} packets carry the time at which the switch mirrored them; their times are those of the capture. \
-             times = \"mirror\" of [capture] takes the switch's (docs/pcap.md)"
-        ),
-        "reordered" => format!(
-            "{rows} packets came after a later one of their file, within reorder_ns of [capture], and were put in \
-             order (docs/pcap.md)"
-        ),
-        "skew" => format!(
-            "{rows} acknowledgements of TCP come before the data that they acknowledge, so the clocks of captures \
-             differ (docs/pcap.md)"
-        ),
-        "over-rate" => format!(
-            "{rows} packets come earlier than the line rate of their sender's link allows: clocks of captures differ, \
-             packets are there twice, or the rules for ports are wrong (docs/pcap.md)"
-        ),
-        PASSED_OVER => "holds no events and was passed over (docs/events.md)".to_owned(),
-        "no-backlog" => format!(
-            "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
-             drop; was this captured behind the buffer? (docs/pcap.md)"
-        ),
-        "no-real-drops" => format!(
-            "{rows} events are from an input that tells no real drops, beside one that does: its packets count \
-             as transmitted by the real switch (docs/events.md)"
-        ),
-        "no-ecn-marks" => format!(
-            "{rows} events are from an input that tells no ECN marks, beside one that does: its packets count as \
-             not marked (docs/events.md)"
-        ),
-        "ambiguous-report" => format!(
-            "{rows} drop reports fit several packets; the nearest was taken (docs/drops.md)"
-        ),
-        "missing-reports" => format!(
-            "{rows} dropped packets are in no report, by the counters of the switch, and count as transmitted \
-             (docs/drops.md)"
-        ),
-        note => format!("{rows} rows are {note}"),
-    }
 }
 
 pub(crate) fn count_departures(batch: &EventBatch) -> usize {

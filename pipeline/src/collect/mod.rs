@@ -15,7 +15,7 @@ mod switch_pieces;
 pub use counts::{Counts, EcnMarks, RealDrops};
 pub use events_source::Events;
 pub use labelling::{
-    Collected, collect, collect_frame, collect_in_memory, collect_piece, join_pieces, note_words,
+    Collected, collect, collect_frame, collect_in_memory, collect_piece, join_pieces,
 };
 pub(crate) use labelling::{
     ToldBeside, add_counts, count_departures, left_out, meta_of, no_arrivals, note_unmatched,

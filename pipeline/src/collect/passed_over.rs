@@ -1,11 +1,10 @@
 //! Files of a folder that hold no events, and folders that hold nothing to label: told, and passed over.
 
 use crate::PipelineError;
-use dropcast_data::{DataError, EventOptions, EventReader, InputProvenance, sha256_file};
+use dropcast_data::{
+    DataError, EventOptions, EventReader, InputNote, InputProvenance, sha256_file,
+};
 use std::path::{Path, PathBuf};
-
-/// Files that are passed over are noted under this name.
-pub(crate) const PASSED_OVER: &str = "passed-over";
 
 /// The files of a folder, those that hold events and those that do not.
 pub(crate) struct Usable {
@@ -69,6 +68,6 @@ fn is_about_content(error: &DataError) -> bool {
 fn provenance(file: &Path) -> Result<InputProvenance, PipelineError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sha256 = sha256_file(file)?;
-    let notes = [(PASSED_OVER.to_owned(), 1)].into();
+    let notes = [(InputNote::PassedOver, 1)].into();
     Ok(InputProvenance { name, sha256, events: 0, skipped: Default::default(), notes })
 }

@@ -10,9 +10,9 @@ use crate::files::read_text;
 use crate::files::{Group, groups, matching, traces_in};
 use crate::progress::Progress;
 use dropcast_data::{
-    CaptureSummary, EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputProvenance,
-    Problem, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder, read_head,
-    read_small, summarize_capture,
+    CaptureSummary, EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputNote,
+    InputProvenance, Problem, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder,
+    read_head, read_small, summarize_capture,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -127,7 +127,7 @@ pub struct Checked {
     /// Rows that are good but no events of a buffer of ours, by reason (docs/ns3-ascii.md).
     pub left_out: BTreeMap<String, u64>,
     /// Good rows that are worth knowing about, by what they are (docs/trace.md).
-    pub notes: BTreeMap<String, u64>,
+    pub notes: BTreeMap<InputNote, u64>,
 }
 
 impl Checked {
@@ -311,16 +311,12 @@ fn check_trace(
     }
     let InputProvenance { mut notes, sha256, .. } = reader.provenance();
     if places.is_none() {
-        notes.insert(UNKNOWN_SWITCHES.to_owned(), rows);
+        notes.insert(InputNote::UnknownSwitches, rows);
     }
     let problems: Vec<Problem> = bad.into_values().collect();
     let rows = rows - problems.iter().map(|problem| problem.rows).sum::<u64>();
     Ok((Checked { rows, problems, notes, ..Checked::default() }, sha256))
 }
-
-/// Rows of a labelled trace whose switches nothing describes, so that their ports and sizes are not checked, are
-/// counted under this name.
-const UNKNOWN_SWITCHES: &str = "unknown-switches";
 
 fn is_sweep(path: &Path) -> bool {
     path.join("sweep.json").exists()

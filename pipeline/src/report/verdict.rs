@@ -36,7 +36,7 @@ pub use real_drops::ReasonSection;
 pub use rivals::{OptimumSection, RivalGains, RivalKind, RivalSection, RivalsSection};
 pub use stretches::GainRange;
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
-pub use value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
+pub use value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 
 use super::ReportError;
 use crate::PipelineError;

@@ -20,7 +20,7 @@ pub fn checked_text(checked: &Checked) -> String {
         text.push_str(&format!("{rows} left out: {reason}\n"));
     }
     for (note, rows) in notes {
-        text.push_str(&format!("{rows} worth knowing about: {note} (docs/trace.md)\n"));
+        text.push_str(&format!("{rows} worth knowing about: {} (docs/trace.md)\n", note.name()));
     }
     text
 }

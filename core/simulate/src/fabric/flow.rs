@@ -17,7 +17,7 @@ pub enum FlowClass {
 }
 
 /// A flow to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Flow {
     /// When, nanoseconds.
     pub start_ns: u64,

@@ -11,12 +11,12 @@ use super::places::Places;
 use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
-use super::value::{CAUTIONS, Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
+use super::value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::report::{
     ReplayTotals, ReportError, common_dt_alpha, common_own_policy, common_slack_bytes, ratio,
 };
 use crate::wall_clock::UtcOffset;
-use dropcast_data::{LabelledBatch, SwitchSpecs, TraceMeta};
+use dropcast_data::{InputNote, LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
 use dropcast_train::Model;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use std::num::NonZeroUsize;
 pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
-    cautions: BTreeMap<String, u64>,
+    cautions: BTreeMap<InputNote, u64>,
     open: Option<OpenTrace>,
     /// Whether a model's replay of the same rows runs beside this.
     is_beside_model: bool,
@@ -125,8 +125,8 @@ impl Judge {
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
         for (note, rows) in meta.inputs.iter().flat_map(|input| &input.notes) {
-            if CAUTIONS.contains(&note.as_str()) {
-                *self.cautions.entry(note.clone()).or_default() += rows;
+            if note.is_caution() {
+                *self.cautions.entry(*note).or_default() += rows;
             }
         }
         self.pauses.add(&meta.pauses);

@@ -12,6 +12,7 @@ use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
 use crate::report::{AgreementSection, PolicySection, ReplayTotals};
 use crate::wall_clock::UtcOffset;
+use dropcast_data::InputNote;
 use dropcast_replay::{Arrival, ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
@@ -19,19 +20,6 @@ use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
 pub const VERDICT_SCHEMA_VERSION: u32 = 11;
-
-/// Notes of inputs (docs/trace.md) that bear on what LQD, or the real switch, would drop.
-pub const CAUTIONS: [&str; 9] = [
-    "no-backlog",
-    "cut-off",
-    "duplicates",
-    "skew",
-    "over-rate",
-    "six-digit-time",
-    "unmatched-push-out",
-    "no-real-drops",
-    "no-ecn-marks",
-];
 
 /// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +44,8 @@ pub struct Verdict {
     pub schema_version: u32,
     /// Names of the traces: what tells them apart.
     pub traces: Vec<String>,
-    /// Notes of the inputs that make the numbers doubtful ([`CAUTIONS`]), and how many rows each is about.
-    pub cautions: BTreeMap<String, u64>,
+    /// Notes of the inputs that make the numbers doubtful ([`InputNote::is_caution`]), and how many rows each is about.
+    pub cautions: BTreeMap<InputNote, u64>,
     /// The replay's LQD, drained at line rate, against the labels. They differ where labels follow the trace's own
     /// departures.
     pub lqd_agreement: AgreementSection,
