@@ -7,16 +7,14 @@ mod percentiles;
 mod run_summary;
 mod significance;
 mod size_buckets;
-mod summarizer;
 
 pub use bootstrap::{Interval, paired_difference};
 pub use flow_kind::{FlowKind, LONG_BYTES, SHORT_BYTES};
 pub use metric::{Better, Metric, MetricUnit};
 pub use percentiles::Percentiles;
-pub use run_summary::{BucketSummary, ClassSummary, Innocents, RunSummary};
+pub use run_summary::{BucketSummary, ClassSummary, Innocents, RunSummary, Summarizer};
 pub use significance::{largest_discovery, p_value};
 pub use size_buckets::{SizeBucket, SizeBuckets};
-pub use summarizer::Summarizer;
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,20 @@
-//! What a run was like.
+//! What a run was like, and the sink that sums it up: a field and what fills it are in this file.
 
-use super::percentiles::Percentiles;
-use super::size_buckets::SizeBucket;
-use crate::fabric::FabricDropReason;
+use super::flow_kind::FlowKind;
+use super::percentiles::{Percentiles, of_counts};
+use super::size_buckets::{SizeBucket, SizeBuckets};
+use crate::fabric::{
+    DroppedPacket, Fabric, FabricDropReason, FlowClass, FlowRecord, Occupancy, SimulationOutcome,
+    Sink,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// A flow that takes this long has had a timeout, nanoseconds.
+const LATE_NS: u64 = 10_000_000;
+/// Steps of the occupancy, as shares of the buffer.
+const OCCUPANCY_STEPS: usize = 1_000;
+const OCCUPANCY_STEP: f64 = 1.0 / OCCUPANCY_STEPS as f64;
 
 /// Statistics of a class of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,4 +96,149 @@ pub struct BucketSummary {
     pub class: ClassSummary,
     /// Completion times of completed flows, nanoseconds; null if there are none.
     pub fct_ns: Option<Percentiles>,
+}
+
+/// A sink that makes a [`RunSummary`].
+#[derive(Clone, Debug)]
+pub struct Summarizer {
+    incast: Flows,
+    short: Flows,
+    middle: Flows,
+    long: Flows,
+    single: Flows,
+    collective: Flows,
+    leaves: u16,
+    /// Samples of leaves, by occupancy.
+    occupancy: Vec<u64>,
+    innocent_drops: u64,
+    size_buckets: SizeBuckets,
+    by_size: Vec<Flows>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Flows {
+    summary: ClassSummary,
+    slowdowns: Vec<f64>,
+    /// Completion times, nanoseconds.
+    fct_ns: Vec<f64>,
+    late: [u64; 2],
+}
+
+impl Summarizer {
+    /// For a fabric.
+    pub fn new(fabric: &Fabric) -> Self {
+        Summarizer::with_buckets(fabric, &SizeBuckets::default())
+    }
+
+    /// For a fabric; flows are also told by these buckets.
+    pub fn with_buckets(fabric: &Fabric, size_buckets: &SizeBuckets) -> Self {
+        Summarizer {
+            incast: Flows::default(),
+            short: Flows::default(),
+            middle: Flows::default(),
+            long: Flows::default(),
+            single: Flows::default(),
+            collective: Flows::default(),
+            leaves: fabric.config().leaves,
+            occupancy: vec![0; OCCUPANCY_STEPS + 1],
+            innocent_drops: 0,
+            size_buckets: size_buckets.clone(),
+            by_size: vec![Flows::default(); size_buckets.all().len()],
+        }
+    }
+
+    /// The summary of a finished run.
+    pub fn finish(self, outcome: &SimulationOutcome) -> RunSummary {
+        let drops = FabricDropReason::ALL.map(|reason| (reason, outcome.dropped(reason)));
+        let dropped = outcome.all_dropped();
+        let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
+        let short = self.short.finish();
+        let bps = |bytes: u64, ns: u64| (ns > 0).then(|| bytes as f64 * 8e9 / ns as f64);
+        let bucket = |(&bytes, flows): (_, Flows)| {
+            let fct_ns = Percentiles::measure(flows.fct_ns.clone());
+            BucketSummary { bytes, class: flows.finish(), fct_ns }
+        };
+        RunSummary {
+            innocents: Innocents {
+                drops: self.innocent_drops,
+                share_of_drops: share(self.innocent_drops, dropped),
+                timeouts: short.timeouts,
+                timed_out: share(short.timed_out, short.flows),
+            },
+            incast: self.incast.finish(),
+            short,
+            middle: self.middle.finish(),
+            long: self.long.finish(),
+            single: self.single.finish(),
+            collective: self.collective.finish(),
+            leaf_occupancy: Percentiles::of_counts(&self.occupancy, OCCUPANCY_STEP),
+            leaf_occupancy_p9999: of_counts(&self.occupancy, OCCUPANCY_STEP, 0.9999),
+            drops: BTreeMap::from(drops),
+            drop_share: share(dropped, outcome.packets_sent),
+            goodput_bps: bps(outcome.received_bytes, outcome.end_ns),
+            goodput_while_starting_bps: bps(
+                outcome.received_while_starting_bytes,
+                outcome.starting_ns,
+            ),
+            size_buckets: self.size_buckets.all().iter().zip(self.by_size).map(bucket).collect(),
+        }
+    }
+}
+
+impl Sink for Summarizer {
+    fn dropped(&mut self, drop: &DroppedPacket) {
+        self.innocent_drops += u64::from(drop.is_innocent);
+    }
+
+    fn sampled(&mut self, occupancy: &Occupancy) {
+        if occupancy.switch_id < self.leaves {
+            let share = f64::from(occupancy.occupancy_bytes) / f64::from(occupancy.buffer_bytes);
+            self.occupancy[(share * OCCUPANCY_STEPS as f64).round() as usize] += 1;
+        }
+    }
+
+    fn flow_ended(&mut self, record: &FlowRecord) {
+        if record.flow.class == FlowClass::Single {
+            self.single.add(record);
+            if let Some(place) = self.size_buckets.place(record.flow.size_bytes) {
+                let flows = &mut self.by_size[place];
+                flows.add(record);
+                flows.fct_ns.extend(record.fct_ns.map(|fct_ns| fct_ns as f64));
+            }
+        }
+        let flows = match FlowKind::of(&record.flow) {
+            FlowKind::Incast => &mut self.incast,
+            FlowKind::Short => &mut self.short,
+            FlowKind::Middle => &mut self.middle,
+            FlowKind::Long => &mut self.long,
+            FlowKind::Collective => &mut self.collective,
+        };
+        flows.add(record);
+    }
+}
+
+impl Flows {
+    fn add(&mut self, record: &FlowRecord) {
+        let summary = &mut self.summary;
+        summary.flows += 1;
+        summary.timeouts += u64::from(record.timeouts);
+        summary.timed_out += u64::from(record.timeouts > 0);
+        summary.retransmissions += u64::from(record.retransmissions);
+        if let Some(slowdown) = record.slowdown() {
+            summary.completed += 1;
+            self.slowdowns.push(slowdown);
+        }
+        for (count, times) in self.late.iter_mut().zip([1, 2]) {
+            *count += u64::from(record.fct_ns.is_none_or(|fct_ns| fct_ns >= times * LATE_NS));
+        }
+    }
+
+    fn finish(mut self) -> ClassSummary {
+        let flows = self.summary.flows;
+        let share = |count: u64| (flows > 0).then(|| count as f64 / flows as f64);
+        self.summary.over_10_ms = share(self.late[0]);
+        self.summary.over_20_ms = share(self.late[1]);
+        self.summary.slowdown = Percentiles::measure(self.slowdowns);
+        self.summary
+    }
 }
