@@ -3,7 +3,7 @@
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{Target, Vectors};
 use dropcast_forest::Forest;
-use dropcast_verify::{Built, Comparison, VerifyError};
+use dropcast_verify::{Built, Comparison, VerifyError, runner_of};
 use std::io::Write;
 
 /// Trees, depth, features: from the smallest to what every target must support.
@@ -46,4 +46,22 @@ pub(crate) fn missing(error: &VerifyError) -> usize {
     writeln!(std::io::stderr(), "\n*** {error}: NOTHING WAS TESTED WITH IT ***\n")
         .expect("stderr is writable");
     0
+}
+
+/// Targets whose tests have files of their own: their tools take longer, or ask for other forests.
+const TESTED_APART: [&str; 5] = ["cpp", "dpdk", "ebpf", "onnx", "verilog"];
+
+#[test]
+fn every_other_target_agrees() {
+    let is_here =
+        |target: &&Target| runner_of(**target).is_some() && !TESTED_APART.contains(&target.name());
+    for target in Target::all().iter().filter(is_here) {
+        for (seed, shape) in SHAPES.into_iter().chain([(128, 8, 12)]).enumerate() {
+            let programs = agrees(&forest_of(shape, seed as u64), target.name(), 20_000);
+            let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+            // Both forms of the C header, with both compilers.
+            let expected = if target.name() == "c" { 4 } else { 1 };
+            assert!(programs == expected || !ci, "{target}: {programs} programs");
+        }
+    }
 }

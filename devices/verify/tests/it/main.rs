@@ -7,16 +7,13 @@ mod forests;
 
 mod agreement;
 mod broken;
-mod c;
 mod cpp;
 mod damage;
-mod dct;
 mod decision;
 mod dpdk;
 mod drift;
 mod ebpf;
 mod event_log;
-mod json;
 mod lagging_ports;
 mod ns3_page;
 mod onnx;
