@@ -105,7 +105,7 @@ def forest(folder, dropcast, switch):
     run(dropcast, "collect", "--events", "events.parquet", "-o", "trace.parquet", cwd=folder)
     run(dropcast, "train", "--data", "trace.parquet", "--vote", "f1", "-o", "model.json", cwd=folder)
     run(dropcast, "export", "model.json", "--target", "verilog", "--switch", switch, "-o", ".", cwd=folder)
-    return [folder / "model_predictor.v", folder / "model_decision.v"]
+    return [folder / "model_predictor.v", folder / "dropcast_decision.v", folder / "model_decision.v"]
 
 
 # The rule with a switch's constants.

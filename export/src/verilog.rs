@@ -3,21 +3,18 @@
 
 mod about;
 mod adders;
-mod average;
 mod decision;
 mod decision_testbench;
 mod features;
-mod length_classes;
 mod level;
 mod pipeline;
-mod ports;
 mod predictor;
-mod sums;
 mod testbench;
 mod tree;
 
 use crate::ExportError;
 use crate::checked::Checked;
+use crate::policy_code::sources;
 use crate::target::{EmittedFile, Target};
 use pipeline::Pipeline;
 
@@ -41,9 +38,12 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         file("_predictor", predictor::module(model, &pipeline)),
         file("_predictor_tb", testbench::module(model, &pipeline)),
     ];
-    files.extend(average::module(model).map(|text| file("_average", text)));
-    files.extend(level::module(model).map(|text| file("_level", text)));
+    if level::is_needed(model) {
+        files.extend(sources(&[level::AVERAGE, level::LEVEL]));
+        files.push(file("_level", level::module(model)));
+    }
     if let Some(switch) = &model.origin.switch {
+        files.extend(sources(&[decision::DECISION, decision_testbench::CALLS]));
         files.push(file("_decision", decision::module(model, switch)?));
         files.push(file("_decision_tb", decision_testbench::module(model, switch)));
     }

@@ -90,16 +90,21 @@ fn linted_decision(
     emitted: &Emitted<'_>,
     verilator: &Result<FoundTool, VerifyError>,
 ) -> Result<String, VerifyError> {
-    let Ok((_, name)) = emitted.file_ending("_decision.v") else { return Ok(String::new()) };
+    let (_, name) = emitted.file_ending("_predictor.v")?;
+    let [predictor, decision] = ["predictor", "decision"].map(|part| format!("{name}_{part}.v"));
+    let is_there = |part: &&str| emitted.files.iter().any(|file| file == part);
+    if !is_there(&&*decision) {
+        return Ok(String::new());
+    }
     let Ok(verilator) = verilator else {
-        return Ok(format!("; {name}_decision.v NOT linted: verilator is not installed"));
+        return Ok(format!("; {decision} NOT linted: verilator is not installed"));
     };
     let mut command = verilator.in_folder(emitted.folder);
     command.args(["--lint-only", "-Wall", "--top-module", &format!("{name}_decision")]);
-    let parts = ["predictor", "average", "decision"].map(|part| format!("{name}_{part}.v"));
-    command.args(parts.iter().filter(|part| emitted.files.contains(part)));
+    let parts = [&*predictor, "dropcast_average.v", "dropcast_decision.v", &decision];
+    command.args(parts.into_iter().filter(is_there));
     run(&mut command, "linting the Verilog of the decision")?;
-    Ok(format!("; {name}_decision.v linted by {}", verilator.version()))
+    Ok(format!("; {decision} linted by {}", verilator.version()))
 }
 
 /// Translated to C++ and compiled.

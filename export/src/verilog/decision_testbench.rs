@@ -4,22 +4,78 @@ use super::{about, decision};
 use crate::checked::Checked;
 use dropcast_data::SwitchSpec;
 
+/// What makes the calls, the same for every model.
+pub(super) const CALLS: (&str, &str) =
+    ("dropcast_decision_tb.v", include_str!("dropcast_decision_tb.v"));
+
 const WHAT: &str = "\
-Testbench: tells the decision of arrivals and departures, and writes its verdicts.
-
-+packets=FILE   a packet on each line, hexadecimal: 0 if it arrives or 1 if it leaves, port, queue,
-                bytes, time in ns
-+verdicts=FILE  output: a line for each arrival, 0 to 4
-+fall_back      ignore predictions while their precision is too low
-
-Prints clocks: of all packets, and of the one that took most.
+Testbench: tells the decision of arrivals and departures, and writes its verdicts. dropcast_decision_tb.v
+says from which file, and to which.
 ";
 
-/// The whole file.
+/// The file that joins it with the decision.
 pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> String {
-    let name = format!("{}_tb", decision::name(model));
-    include_str!("decision_tb.v")
-        .replace("@ABOUT\n", &about::about(model, &name, WHAT))
-        .replace("@PACKETS", &decision::packets(switch).to_string())
-        .replace("@MODULE", &decision::name(model))
+    let decision = decision::name(model);
+    let name = format!("{decision}_tb");
+    format!(
+        "\
+{about}
+`default_nettype none
+
+module {name} #(
+    // Packets that virtual LQD can hold.
+    parameter [31:0] PACKETS = 32'd{packets}
+);
+
+    wire        clk, rst, refused, ready, arrival, departure, fall_back, decided;
+    wire [15:0] port;
+    wire [7:0]  queue;
+    wire [31:0] size_bytes, unheld;
+    wire [63:0] now_ns;
+    wire [2:0]  verdict;
+    wire [24:0] precision;
+
+    {decision} #(.PACKETS(PACKETS)) decision (
+        .clk(clk),
+        .rst(rst),
+        .refused(refused),
+        .ready(ready),
+        .arrival(arrival),
+        .departure(departure),
+        .port(port),
+        .queue(queue),
+        .size_bytes(size_bytes),
+        .now_ns(now_ns),
+        .fall_back(fall_back),
+        .decided(decided),
+        .verdict(verdict),
+        .precision(precision),
+        .unheld(unheld)
+    );
+
+    dropcast_decision_tb calls (
+        .clk(clk),
+        .rst(rst),
+        .refused(refused),
+        .ready(ready),
+        .arrival(arrival),
+        .departure(departure),
+        .port(port),
+        .queue(queue),
+        .size_bytes(size_bytes),
+        .now_ns(now_ns),
+        .fall_back(fall_back),
+        .decided(decided),
+        .verdict(verdict),
+        .precision(precision),
+        .unheld(unheld)
+    );
+
+endmodule
+
+`default_nettype wire
+",
+        about = about::about(model, &name, WHAT),
+        packets = decision::packets(switch),
+    )
 }

@@ -5,13 +5,7 @@
 // 1 tree of depth 2 on 6 features.
 // Time constant of moving averages, the base RTT: 8000 ns.
 //
-// The bytes in a queue, or in the whole shared buffer, with their moving average: one module per
-// queue and one for the buffer. These are the queues of push-out Longest Queue Drop, run virtually
-// beside the switch. When a packet is accepted, add its bytes to its queue and to the buffer; when it
-// departs or is pushed out, remove them from both. Clocks in which ready is low ignore both; add and
-// remove do not come together. A packet's features are bytes and average before it is added, with ready.
-//
-// Needs the module of the average in the file beside; a removal takes up to 120 clocks.
+// dropcast_level.v with the model's time constant: see there. Needs dropcast_average.v, too.
 
 `default_nettype none
 
@@ -26,56 +20,22 @@ module example_level #(
     input  wire [31:0] size_bytes,
     input  wire [63:0] now_ns,
     output wire        ready,
-    output reg  [31:0] bytes,
-    output reg  [31:0] average
+    output wire [31:0] bytes,
+    output wire [31:0] average
 );
 
-    reg [63:0] updated_ns;
-    reg [63:0] elapsed_ns;
-    // The average is out of date; it is being updated.
-    reg        changed, waits;
-
-    wire        averaged;
-    wire [31:0] updated;
-    wire [31:0] bytes_left = size_bytes < bytes ? bytes - size_bytes : 32'd0;
-
-    assign ready = !changed && !waits;
-
-    always @(posedge clk) begin
-        changed <= 1'b0;
-        if (ready && add)
-            bytes <= bytes + size_bytes;
-        else if (ready && remove) begin
-            bytes <= bytes_left;
-            elapsed_ns <= now_ns > updated_ns ? now_ns - updated_ns : 64'd0;
-            updated_ns <= now_ns;
-            changed <= 1'b1;
-        end
-        if (changed)
-            waits <= 1'b1;
-        if (waits && averaged) begin
-            average <= updated;
-            waits <= 1'b0;
-        end
-        if (rst) begin
-            changed <= 1'b0;
-            waits <= 1'b0;
-            bytes <= 32'd0;
-            average <= 32'd0;
-            updated_ns <= 64'd0;
-        end
-    end
-
-    example_average #(.TAU_NS(TAU_NS)) arithmetic (
+    dropcast_level #(.TAU_NS(TAU_NS)) level (
         .clk(clk),
         .rst(rst),
-        .start(changed),
+        .add(add),
+        .remove(remove),
+        .size_bytes(size_bytes),
+        .now_ns(now_ns),
+        .ready(ready),
         .bytes(bytes),
-        .average(average),
-        .elapsed_ns(elapsed_ns),
-        .ready(averaged),
-        .updated(updated)
+        .average(average)
     );
+
 endmodule
 
 `default_nettype wire

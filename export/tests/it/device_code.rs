@@ -277,3 +277,34 @@ int main() {
         run(&mut Command::new(folder.path().join("two")));
     }
 }
+
+/// Parameters of the decision: each scheduler, with and without what a feature needs kept.
+const DECISIONS: [&[&str]; 6] = [
+    &[],
+    &["PORTS=1", "RING_PACKETS=1", "BUFFER_BYTES=1000", "USES_LEVEL_OCCUPANCY=1", "DIVIDE_BITS=64"],
+    &["QUEUES_PER_PORT=2", "SCHEDULER=1", "USES_AVG_OCCUPANCY=1", "USES_RANK=1", "RING_PACKETS=3"],
+    &["QUEUES_PER_PORT=3", "SCHEDULER=2", "PORTS=5", "USES_LEVEL_IN_ONE_RTT=1"],
+    &["PORTS=20", "RESERVED_BYTES=3000", "USES_CUT_IN_QUARTER_RTT=1"],
+    &["PORTS=8", "QUEUES_PER_PORT=32", "USES_CLASSED_IN_QUARTER_RTT=1", "USES_LONGEST_GAP=1"],
+];
+
+/// Every module that exports hold as it stands, alone and with parameters of its own: no warning of any kind.
+#[test]
+fn modules_are_code_as_they_stand() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/verilog");
+    let average = "dropcast_average.v";
+    let modules =
+        [("dropcast_average", &DECISIONS[..1]), ("dropcast_decision_tb", &DECISIONS[..1])];
+    let modules = modules.into_iter().chain([("dropcast_level", &DECISIONS[..1])]);
+    for (module, parameters) in modules.chain([("dropcast_decision", &DECISIONS[..])]) {
+        for set in parameters {
+            let Some(mut lint) = tool("verilator", &folder) else { return };
+            lint.args(["--lint-only", "--timing", "-Wall", "--top-module", module]);
+            lint.args(set.iter().map(|parameter| format!("-G{parameter}")));
+            let source = format!("{module}.v");
+            let needs_average = module == "dropcast_level" || set.join(" ").contains("_AVG_");
+            lint.args(needs_average.then_some(average)).arg(source);
+            run(&mut lint);
+        }
+    }
+}

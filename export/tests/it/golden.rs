@@ -26,10 +26,8 @@ fn code_that_keeps_averages_is_as_it_was() {
     same_as_file("averages.h", &header);
     let verilog = export(&forest, &origin, "verilog".parse().expect("a target"));
     let files = verilog.expect("exportable");
-    for name in ["example_average.v", "example_level.v"] {
-        let file = files.iter().find(|file| file.name == name).expect("emitted");
-        same_as_file(name, std::str::from_utf8(&file.bytes).expect("ASCII"));
-    }
+    let file = files.iter().find(|file| file.name == "example_level.v").expect("emitted");
+    same_as_file(&file.name, std::str::from_utf8(&file.bytes).expect("ASCII"));
 }
 
 #[test]
@@ -76,7 +74,7 @@ fn the_decision_for_kernels_and_gates_is_as_it_was() {
     for target in ["ebpf", "verilog"] {
         let files = export(&forest, &origin, target.parse().expect("a target"));
         for file in files.expect("exportable") {
-            if file.name.contains("_decision") {
+            if file.name.starts_with("example_decision") {
                 same_as_file(&file.name, &String::from_utf8(file.bytes).expect("ASCII"));
             }
         }

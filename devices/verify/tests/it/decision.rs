@@ -160,8 +160,6 @@ fn agree_if(
         let files = files_of(model, "ebpf");
         let in_kernel = in_ebpf::decide(&files, spec, &decided.records, packets, falls_back);
         assert!(in_kernel.is_none_or(|verdicts| verdicts == codes), "{features}, {spec:?}");
-    }
-    if compilers.len() > 1 && spec.reserved_bytes.is_empty() {
         let files = files_of(model, "verilog");
         for simulator in [in_verilog::ICARUS, in_verilog::VERILATOR] {
             let simulated =

@@ -57,6 +57,9 @@ module replay;
 endmodule
 ";
 
+/// The files of a level.
+const SOURCES: [&str; 3] = ["dropcast_average.v", "dropcast_level.v", "m_level.v"];
+
 /// The output of each observing record, and the maximum clocks of a record; `None` without a
 /// simulator.
 fn replay(tau_ns: u64, queues: u32, shared: u32, records: &str) -> Option<(Vec<[u32; 4]>, u32)> {
@@ -71,7 +74,7 @@ fn replay(tau_ns: u64, queues: u32, shared: u32, records: &str) -> Option<(Vec<[
     fs::write(folder.path().join("records"), records).expect("written");
     lint(folder.path());
     let mut command = icarus.in_folder(folder.path());
-    printed(command.args(["-g2009", "-o", "replay.vvp", "replay.v", "m_average.v", "m_level.v"]));
+    printed(command.args(["-g2009", "-o", "replay.vvp", "replay.v"]).args(SOURCES));
     let text = printed(Command::new("vvp").args(["-n", "replay.vvp"]).current_dir(folder.path()));
     let number = |text: &str| text.parse().expect("a number");
     let (rows, longest) = text.split_once("longest ").expect("the last line");
@@ -90,7 +93,7 @@ fn lint(folder: &Path) {
             verilator
                 .in_folder(folder)
                 .args(["--lint-only", "-Wall", "--top-module", "m_level"])
-                .args(["m_average.v", "m_level.v"]),
+                .args(SOURCES),
         );
     }
 }

@@ -35,10 +35,6 @@ pub(crate) fn decide(
     for file in files {
         fs::write(path.join(&file.name), &file.bytes).expect("written");
     }
-    let module = fs::read_to_string(path.join("m_decision.v")).expect("exported");
-    let (_, most) = module.split_once("; at most ").expect("the module says so");
-    let most = most.split_once('.').and_then(|(most, _)| most.parse().ok()).expect("a number");
-    let packets = packets.min(most);
     let records =
         if simulator.command == "iverilog" { &records[..records.len().min(FEW)] } else { records };
     let mut text = String::new();
@@ -50,11 +46,11 @@ pub(crate) fn decide(
     if simulator.command == "verilator" {
         lint(path, files)?;
     }
-    let sources = modules(files).chain(["m_decision_tb.v"]);
+    let sources = modules(files).chain(["dropcast_decision_tb.v", "m_decision_tb.v"]);
     let mut run = built(simulator, path, "m_decision_tb", &[("PACKETS", packets)], sources)?;
     run.args(["+packets=packets.hex", "+verdicts=verdicts"]);
     let printed = succeed(run.args(falls_back.then_some("+fall_back")));
-    assert!(!printed.contains("ERROR"), "{packets} places, {most} at most: {printed}");
+    assert!(!printed.contains("ERROR"), "{packets} places: {printed}");
     let stderr = &mut std::io::stderr();
     writeln!(stderr, "{}: {} calls, {}", simulator.command, records.len(), printed.trim())
         .expect("stderr is writable");
@@ -134,7 +130,7 @@ fn copy_runtime(from: &Path, to: &Path) {
 
 /// The files of the decision.
 fn modules(files: &[EmittedFile]) -> impl Iterator<Item = &str> {
-    let parts = ["m_predictor.v", "m_average.v", "m_decision.v"];
+    let parts = ["m_predictor.v", "dropcast_average.v", "dropcast_decision.v", "m_decision.v"];
     files.iter().map(|file| file.name.as_str()).filter(move |name| parts.contains(name))
 }
 

@@ -1,10 +1,14 @@
-@ABOUT
-
+// The bytes in a queue, or in the whole shared buffer, with their moving average: one module per queue and one for the buffer. These are
+// the queues of push-out Longest Queue Drop, run virtually beside the switch. When a packet is accepted, add its bytes to its queue and to
+// the buffer; when it departs or is pushed out, remove them from both. Clocks in which ready is low ignore both; add and remove do not come
+// together. A packet's features are bytes and average before it is added, with ready. A removal takes up to 120 clocks. Verilog-2001.
+//
+// Needs dropcast_average.v.
 `default_nettype none
 
-module @MODULE #(
+module dropcast_level #(
     // Time constant of the moving average, ns.
-    parameter [31:0] TAU_NS = 32'd@TAU
+    parameter [31:0] TAU_NS = 32'd8000
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -53,7 +57,7 @@ module @MODULE #(
         end
     end
 
-    @AVERAGE #(.TAU_NS(TAU_NS)) arithmetic (
+    dropcast_average #(.TAU_NS(TAU_NS)) arithmetic (
         .clk(clk),
         .rst(rst),
         .start(changed),

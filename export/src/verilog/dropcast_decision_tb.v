@@ -1,45 +1,37 @@
-@ABOUT
-
+// Testbench: tells a decision of arrivals and departures, and writes its verdicts.
+//
+// +packets=FILE   a packet on each line, hexadecimal: 0 if it arrives or 1 if it leaves, port, queue,
+//                 bytes, time in ns
+// +verdicts=FILE  output: a line for each arrival, 0 to 4
+// +fall_back      ignore predictions while their precision is too low
+//
+// Prints clocks: of all packets, and of the one that took most.
 `default_nettype none
 
-module @MODULE_tb #(
-    // Packets that virtual LQD can hold.
-    parameter [31:0] PACKETS = 32'd@PACKETS
+module dropcast_decision_tb (
+    output reg         clk,
+    output reg         rst,
+    input  wire        refused,
+    input  wire        ready,
+    output reg         arrival,
+    output reg         departure,
+    output reg  [15:0] port,
+    /* verilator lint_off SYMRSVDWORD */
+    output reg  [7:0]  queue,
+    /* verilator lint_on SYMRSVDWORD */
+    output reg  [31:0] size_bytes,
+    output reg  [63:0] now_ns,
+    output reg         fall_back,
+    input  wire        decided,
+    input  wire [2:0]  verdict,
+    input  wire [24:0] precision,
+    input  wire [31:0] unheld
 );
 
-    reg clk = 1'b0;
-    reg rst = 1'b1;
-    reg arrival = 1'b0;
-    reg departure = 1'b0;
-    reg fall_back = 1'b0;
-    reg [15:0] port = 16'd0;
-    reg [7:0]  queue = 8'd0;
-    reg [31:0] size_bytes = 32'd0;
-    reg [63:0] now_ns = 64'd0;
-    wire        refused, ready, decided;
-    wire [2:0]  verdict;
-    wire [24:0] precision;
-    wire [31:0] unheld;
-
-    @MODULE #(.PACKETS(PACKETS)) decision (
-        .clk(clk),
-        .rst(rst),
-        .refused(refused),
-        .ready(ready),
-        .arrival(arrival),
-        .departure(departure),
-        .port(port),
-        .queue(queue),
-        .size_bytes(size_bytes),
-        .now_ns(now_ns),
-        .fall_back(fall_back),
-        .decided(decided),
-        .verdict(verdict),
-        .precision(precision),
-        .unheld(unheld)
-    );
-
-    initial forever #5 clk = ~clk;
+    initial begin
+        clk = 1'b0;
+        forever #5 clk = ~clk;
+    end
 
     reg [8*4096-1:0] name;
     integer packets, verdicts, read;
@@ -48,6 +40,14 @@ module @MODULE_tb #(
 
     // Inputs change and outputs are read on falling edges.
     initial begin
+        rst = 1'b1;
+        arrival = 1'b0;
+        departure = 1'b0;
+        port = 16'd0;
+        queue = 8'd0;
+        size_bytes = 32'd0;
+        now_ns = 64'd0;
+        fall_back = 1'b0;
         if (!$value$plusargs("packets=%s", name)) begin
             $display("ERROR: no +packets=FILE");
             $finish;

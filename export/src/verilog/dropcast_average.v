@@ -1,17 +1,9 @@
-// example_average.v
-//
-// Written by dropcast 0.1.0 from model "example",
-// SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
-// 1 tree of depth 2 on 6 features.
-// Time constant of moving averages, the base RTT: 8000 ns.
-//
-// A moving average is updated. It is ns3-trunc, trunc(g * bytes + (1 - g) * average) with
-// g = min(elapsed, TAU_NS) / TAU_NS, bit for bit as double precision computes it: in integers, with
-// every step rounded as a double is. It takes up to 118 clocks. Simpler averages are faster, but differ.
-
+// A moving average is updated. It is ns3-trunc of dropcast's docs/features.md, trunc(g * bytes + (1 - g) * average) with
+// g = min(elapsed, TAU_NS) / TAU_NS, bit for bit as double precision computes it: in integers, with every step rounded as a double is.
+// It takes up to 118 clocks. Simpler averages are faster, but differ. Verilog-2001.
 `default_nettype none
 
-module example_average #(
+module dropcast_average #(
     // Time constant of the moving average, ns.
     parameter [31:0] TAU_NS = 32'd8000
 ) (
