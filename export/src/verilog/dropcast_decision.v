@@ -560,6 +560,7 @@ module dropcast_decision #(
         writes_size <= 1'b0;
         writes_next <= 1'b0;
         writes_previous <= 1'b0;
+        // What no parameter asks for takes no logic: its states do nothing.
         case (state)
             CLEAR: begin
                 bytes[at] <= 32'd0;
@@ -653,7 +654,7 @@ module dropcast_decision #(
                 end
             end
             // Its first packet's memory is read.
-            CREDIT: begin
+            CREDIT: if (HAS_DEFICITS) begin
                 waited <= 1'b1;
                 if (waited) begin
                     waited <= 1'b0;
@@ -744,15 +745,15 @@ module dropcast_decision #(
                     end
                 end
             end
-            FORGET: begin
+            FORGET: if (HAS_ARRIVALS) begin
                 if (bits_left == 7'd0) begin
                     recent[changed] <= saturated({1'b0, recent[changed] - quotient[31:0]} + {1'b0, arrived_bytes});
                     state <= HAS_AVERAGES && arrived_bytes == 32'd0 ? AVERAGE : settled;
                 end
             end
             // The averages of the queue that a packet left, then of the buffer.
-            AVERAGE: state <= AVERAGED;
-            AVERAGED: begin
+            AVERAGE: if (HAS_AVERAGES) state <= AVERAGED;
+            AVERAGED: if (HAS_AVERAGES) begin
                 if (is_averaged) begin
                     of_buffer <= !of_buffer;
                     if (of_buffer) begin
@@ -767,12 +768,12 @@ module dropcast_decision #(
                 end
             end
             // The changed queue leaves its class and enters another; then the cut moves.
-            RECLASS: begin
+            RECLASS: if (HAS_CLASSES) begin
                 expected_after <= expected_bytes;
                 class_at <= length_class(expected_before);
                 state <= DEPART;
             end
-            DEPART: begin
+            DEPART: if (HAS_CLASSES) begin
                 if (expected_before != 32'd0) begin
                     class_queues[class_at[K-1:0]] <= at_queues - 1'b1;
                     class_bytes[class_at[K-1:0]] <= at_bytes - {16'd0, expected_before};
@@ -784,7 +785,7 @@ module dropcast_decision #(
                 class_at <= length_class(expected_after);
                 state <= ENTER;
             end
-            ENTER: begin
+            ENTER: if (HAS_CLASSES) begin
                 if (expected_after != 32'd0) begin
                     class_queues[class_at[K-1:0]] <= at_queues + 1'b1;
                     class_bytes[class_at[K-1:0]] <= at_bytes + {16'd0, expected_after};
@@ -796,7 +797,7 @@ module dropcast_decision #(
                 class_at <= cut == 7'd0 ? 7'd0 : cut - 7'd1;
                 state <= LOWER;
             end
-            LOWER: begin
+            LOWER: if (HAS_CLASSES) begin
                 if (cut != 7'd0 && lower_full > {16'd0, FULL_BYTES}) begin
                     cut <= class_at;
                     below_bytes <= below_bytes - at_bytes;
@@ -807,7 +808,7 @@ module dropcast_decision #(
                     state <= cut == ALL_CLASSES[6:0] ? then : RAISE;
                 end
             end
-            RAISE: begin
+            RAISE: if (HAS_CLASSES) begin
                 if (raised_full <= {16'd0, FULL_BYTES}) begin
                     cut <= cut + 7'd1;
                     below_bytes <= raised_bytes;
@@ -840,7 +841,7 @@ module dropcast_decision #(
                 end
             end
             // The features, one queue for each clock.
-            SCAN: begin
+            SCAN: if (HAS_SUMS) begin
                 projected_occupancy <= projected_occupancy + ahead_in_two_rtts;
                 level_occupancy <= level_occupancy + (held_bytes < level_bytes ? held_bytes : level_bytes);
                 level_in_quarter_rtt <= level_in_quarter_rtt
@@ -854,12 +855,12 @@ module dropcast_decision #(
                 if (at == LAST_QUEUE)
                     state <= OBSERVE_CLASSES;
             end
-            CLASSIFY: begin
+            CLASSIFY: if (HAS_CLASSES) begin
                 of_class <= length_class(bytes[own]);
                 class_at <= length_class(bytes[own]);
                 state <= UP_TO;
             end
-            UP_TO: begin
+            UP_TO: if (HAS_CLASSES) begin
                 up_to_bytes <= at_bytes < at_most ? at_bytes : at_most;
                 shorter_bytes <= 48'd0;
                 longer <= {(Q+1){1'b0}};
@@ -869,7 +870,7 @@ module dropcast_decision #(
                 state <= USES_CLASSED_IN_QUARTER_RTT != 0 ? GATHER : WEIGH;
             end
             // The other classes, one for each clock.
-            GATHER: begin
+            GATHER: if (USES_CLASSED_IN_QUARTER_RTT != 0) begin
                 if (class_at < of_class)
                     shorter_bytes <= shorter_bytes + at_bytes;
                 if (class_at > of_class)
@@ -878,7 +879,7 @@ module dropcast_decision #(
                 if (class_at == LAST_CLASS)
                     state <= WEIGH;
             end
-            WEIGH: begin
+            WEIGH: if (HAS_CLASSES) begin
                 classed <= shorter_bytes + up_to_bytes + {{(47-Q){1'b0}}, longer} * own_length;
                 near_cut <= near_bytes + {{(47-Q){1'b0}}, near_queues} * own_length;
                 state <= ASK;
