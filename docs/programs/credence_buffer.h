@@ -13,8 +13,7 @@
 class CredenceBuffer
 {
 public:
-    explicit CredenceBuffer(const std::vector<std::uint64_t> &rates, std::uint64_t buffer_bytes,
-                            std::uint64_t base_rtt_ns)
+    explicit CredenceBuffer(const std::vector<std::uint64_t> &rates, std::uint64_t buffer_bytes, std::uint64_t base_rtt_ns)
     {
         const auto ready = example_oracle::init(&m_state, static_cast<std::uint32_t>(rates.size()),
             example_oracle::QUEUES_PER_PORT, buffer_bytes, base_rtt_ns, rates.data());

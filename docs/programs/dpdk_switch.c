@@ -60,8 +60,7 @@ static uint64_t now_ns(void)
 static void arrives(uint32_t port, uint32_t queue, struct rte_mbuf *packet)
 {
     const uint32_t size_bytes = rte_pktmbuf_pkt_len(packet);
-    const enum example_verdict verdict =
-        example_arrival(&state, port, queue, size_bytes, now_ns());
+    const enum example_verdict verdict = example_arrival(&state, port, queue, size_bytes, now_ns());
 
     verdicts[verdict]++;
     if (!example_accepts(verdict)) {
@@ -127,16 +126,15 @@ static void start(uint16_t port, struct rte_mempool *pool)
     char name[RTE_RING_NAMESIZE];
     uint32_t queue;
 
-    if (rte_eth_dev_configure(port, 1, 1, &conf) != 0
-        || rte_eth_rx_queue_setup(port, 0, CARD_RING, socket, NULL, pool) != 0
-        || rte_eth_tx_queue_setup(port, 0, CARD_RING, socket, NULL) != 0
-        || rte_eth_dev_start(port) != 0 || rte_eth_promiscuous_enable(port) != 0) {
+    if (rte_eth_dev_configure(port, 1, 1, &conf) != 0 || rte_eth_rx_queue_setup(port, 0, CARD_RING, socket, NULL, pool) != 0
+        || rte_eth_tx_queue_setup(port, 0, CARD_RING, socket, NULL) != 0 || rte_eth_dev_start(port) != 0
+        || rte_eth_promiscuous_enable(port) != 0) {
         rte_exit(EXIT_FAILURE, "port %u does not start\n", port);
     }
     for (queue = 0; queue < QUEUES; queue++) {
         snprintf(name, sizeof name, "queue %u of %u", queue, port);
-        queues[port][queue] = rte_ring_create(name, EXAMPLE_PACKETS, SOCKET_ID_ANY,
-            RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+        queues[port][queue] =
+            rte_ring_create(name, EXAMPLE_PACKETS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
         if (queues[port][queue] == NULL) {
             rte_exit(EXIT_FAILURE, "no memory for %s\n", name);
         }
@@ -160,8 +158,8 @@ int main(int argc, char **argv)
     if (used + 1 < argc) {
         left = strtoull(argv[used + 1], NULL, 10);
     }
-    pool = rte_pktmbuf_pool_create("packets", EXAMPLE_PACKETS + 2 * PORTS * CARD_RING, 256, 0,
-        RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+    pool = rte_pktmbuf_pool_create(
+        "packets", EXAMPLE_PACKETS + 2 * PORTS * CARD_RING, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
     if (pool == NULL) {
         rte_exit(EXIT_FAILURE, "no memory for packets\n");
     }
@@ -172,8 +170,8 @@ int main(int argc, char **argv)
         }
         line_rate_bps[port] = link.link_speed * UINT64_C(1000000);
     }
-    if (example_init(&state, PORTS, QUEUES, EXAMPLE_SWITCH_BUFFER_BYTES, EXAMPLE_SWITCH_BASE_RTT_NS,
-            line_rate_bps) != EXAMPLE_READY) {
+    if (example_init(&state, PORTS, QUEUES, EXAMPLE_SWITCH_BUFFER_BYTES, EXAMPLE_SWITCH_BASE_RTT_NS, line_rate_bps)
+        != EXAMPLE_READY) {
         rte_exit(EXIT_FAILURE, "the decision was exported for other line rates\n");
     }
     while (left > 0) {
@@ -189,10 +187,10 @@ int main(int argc, char **argv)
         serve(now_ns());
     }
     serve(NEVER - 1);
-    printf("safeguarded %" PRIu64 " accepted %" PRIu64 " no room %" PRIu64 " above threshold %" PRIu64
-           " predicted drop %" PRIu64 "\n",
+    printf("safeguarded %" PRIu64 " accepted %" PRIu64 " no room %" PRIu64 " above threshold %" PRIu64 " predicted drop %" PRIu64
+           "\n",
         verdicts[0], verdicts[1], verdicts[2], verdicts[3], verdicts[4]);
-    RTE_ETH_FOREACH_DEV(port) {
+    RTE_ETH_FOREACH_DEV (port) {
         rte_eth_dev_stop(port);
     }
     return rte_eal_cleanup();

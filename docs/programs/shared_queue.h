@@ -49,8 +49,8 @@ private:
 };
 
 // One buffer for the queues of each of these switches.
-inline std::vector<CredenceBuffer *> share(const std::vector<Switch *> &switches, linkspeed_bps rate,
-                                           mem_b buffer_bytes, uint64_t base_rtt_ns)
+inline std::vector<CredenceBuffer *> share(
+    const std::vector<Switch *> &switches, linkspeed_bps rate, mem_b buffer_bytes, uint64_t base_rtt_ns)
 {
     std::vector<CredenceBuffer *> buffers;
 

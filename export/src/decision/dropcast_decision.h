@@ -24,15 +24,13 @@
 
 #ifdef DROPCAST_SCANS
 /* Queue number at is scanned for the features of a packet. */
-DROPCAST_FUNCTION void dropcast_scanned(
-    const struct dropcast_decision *state, uint32_t at, struct dropcast_sums *sums)
+DROPCAST_FUNCTION void dropcast_scanned(const struct dropcast_decision *state, uint32_t at, struct dropcast_sums *sums)
 {
     const uint32_t *own = &state->bytes[DROPCAST_QUEUE(sums->queue)];
     const uint32_t *bytes = &state->bytes[DROPCAST_QUEUE(at)];
 
 #ifdef DROPCAST_ARRIVALS
-    dropcast_sum_up(sums, own, bytes, &state->recent[DROPCAST_QUEUE(at)],
-        dropcast_port_drain_bytes(at / DROPCAST_LQD_PER_PORT));
+    dropcast_sum_up(sums, own, bytes, &state->recent[DROPCAST_QUEUE(at)], dropcast_port_drain_bytes(at / DROPCAST_LQD_PER_PORT));
 #else
     dropcast_sum_up(sums, own, bytes, bytes, 0);
 #endif
@@ -74,8 +72,7 @@ static long dropcast_scan_step(uint32_t at, void *context)
 #endif
 
 /* The features of a packet that arrives for queue, before it is added. */
-DROPCAST_FUNCTION void dropcast_observe_all(
-    const struct dropcast_decision *state, uint32_t queue, DROPCAST_ROW x)
+DROPCAST_FUNCTION void dropcast_observe_all(const struct dropcast_decision *state, uint32_t queue, DROPCAST_ROW x)
 {
     struct dropcast_seen seen = {0, 0, 0, 0, 0};
 #if defined(DROPCAST_SCANS) && defined(DROPCAST_BOUNDED)
@@ -185,7 +182,8 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
     part_bytes = dropcast_shared_part(at, DROPCAST_REAL_BESIDE(state), size_bytes);
     fits = (uint64_t)state->occupancy_bytes + part_bytes <= DROPCAST_LQD_BUFFER_BYTES;
     safeguarded = state->long_queues == 0;
-    if (fits && part_bytes > 0 && !safeguarded && state->real_bytes[DROPCAST_QUEUE(at)] <= state->bytes[DROPCAST_QUEUE(at)] + DROPCAST_LQD_SLACK_BYTES
+    if (fits && part_bytes > 0 && !safeguarded
+        && state->real_bytes[DROPCAST_QUEUE(at)] <= state->bytes[DROPCAST_QUEUE(at)] + DROPCAST_LQD_SLACK_BYTES
         && !dropcast_is_harmless(state, at)) {
         DROPCAST_NEW_ROW(x);
 

@@ -99,7 +99,8 @@ DROPCAST_FUNCTION void dropcast_reclass(struct dropcast_decision *state, uint64_
 /* The bytes of a class if its queues were cut down to level. */
 DROPCAST_FUNCTION uint64_t dropcast_class_up_to(const struct dropcast_decision *state, uint32_t of, uint32_t level)
 {
-    const uint64_t bytes = state->class_bytes[DROPCAST_CLASS(of)], most = state->class_queues[DROPCAST_CLASS(of)] * (uint64_t)level;
+    const uint64_t bytes = state->class_bytes[DROPCAST_CLASS(of)],
+                   most = state->class_queues[DROPCAST_CLASS(of)] * (uint64_t)level;
 
     return bytes < most ? bytes : most;
 }

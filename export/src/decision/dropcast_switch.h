@@ -72,14 +72,13 @@
 #define DROPCAST_CLEAR(memory) __builtin_memset(memory, 0, sizeof(memory))
 #ifdef __bpf__
 /* Calls step up to times, until it returns 1. Linux 5.17. */
-static long (*dropcast_loop)(uint32_t times, long (*step)(uint32_t at, void *context), void *context,
-    uint64_t flags) = (void *)181;
+static long (*dropcast_loop)(
+    uint32_t times, long (*step)(uint32_t at, void *context), void *context, uint64_t flags) = (void *)181;
 /* Small tables would otherwise be in sections that libbpf does not open. */
 #define DROPCAST_TABLE static const __attribute__((section(".rodata")))
 #else
 /* The same, to try this code elsewhere. */
-static long dropcast_loop(uint32_t times, long (*step)(uint32_t at, void *context), void *context,
-    uint64_t flags)
+static long dropcast_loop(uint32_t times, long (*step)(uint32_t at, void *context), void *context, uint64_t flags)
 {
     uint32_t at;
 
@@ -161,8 +160,7 @@ DROPCAST_FUNCTION uint64_t dropcast_wire_ns(uint32_t port, uint32_t size_bytes)
 #ifdef DROPCAST_LQD_UNIFORM
     /* Constants, by which compilers divide with a multiplication. */
     (void)port;
-    return (wire_bytes * DROPCAST_LQD_NS_NUMERATOR + (DROPCAST_LQD_NS_DENOMINATOR - 1u))
-           / DROPCAST_LQD_NS_DENOMINATOR;
+    return (wire_bytes * DROPCAST_LQD_NS_NUMERATOR + (DROPCAST_LQD_NS_DENOMINATOR - 1u)) / DROPCAST_LQD_NS_DENOMINATOR;
 #else
     DROPCAST_TABLE uint64_t ns_per_byte[DROPCAST_LQD_PORT_PLACES][2] = DROPCAST_LQD_NS_PER_BYTE;
     const uint64_t numerator = ns_per_byte[DROPCAST_PORT(port)][0];
@@ -342,9 +340,8 @@ struct dropcast_steps {
 /* An empty switch; if bounded, in memory of zeros. The arguments are the switch's constants: anything but READY says which of them
  * this file was not made for; then the state must not be used. line_rate_bps has a value for each
  * port. */
-DROPCAST_FUNCTION enum dropcast_readiness dropcast_init(
-    struct dropcast_decision *state, uint32_t ports, uint32_t queues_per_port, uint64_t buffer_bytes,
-    uint64_t base_rtt_ns, const uint64_t *line_rate_bps)
+DROPCAST_FUNCTION enum dropcast_readiness dropcast_init(struct dropcast_decision *state, uint32_t ports, uint32_t queues_per_port,
+    uint64_t buffer_bytes, uint64_t base_rtt_ns, const uint64_t *line_rate_bps)
 {
     uint32_t at;
 
@@ -383,7 +380,9 @@ DROPCAST_FUNCTION enum dropcast_readiness dropcast_init(
         state->earliest[DROPCAST_NODE(DROPCAST_LQD_LEAVES + at)] = (uint16_t)at;
     }
     for (at = DROPCAST_LQD_LEAVES - 1u; at > 0; at--) {
-        state->earliest[DROPCAST_NODE(at)] = state->earliest[DROPCAST_NODE(2u * at)];
+        const uint32_t left = 2u * at;
+
+        state->earliest[DROPCAST_NODE(at)] = state->earliest[DROPCAST_NODE(left)];
     }
     return DROPCAST_READY;
 }

@@ -102,15 +102,15 @@ DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t
     state->bytes[DROPCAST_QUEUE(queue)] = held_bytes + in_bytes - out_bytes;
     state->buffer_bytes = state->buffer_bytes + in_bytes - out_bytes;
 #ifdef DROPCAST_LISTED
-    state->busy[queue / 64u] = (state->busy[queue / 64u] & ~((uint64_t)1 << queue % 64u))
-                               | (uint64_t)(state->bytes[queue] > 0 ? 1u : 0u) << queue % 64u;
+    state->busy[queue / 64u] =
+        (state->busy[queue / 64u] & ~((uint64_t)1 << queue % 64u)) | (uint64_t)(state->bytes[queue] > 0 ? 1u : 0u) << queue % 64u;
 #endif
 #ifdef DROPCAST_LQD_HARMLESS
     state->busy_queues += (state->bytes[DROPCAST_QUEUE(queue)] > 0 ? 1u : 0u) - (before_bytes > 0 ? 1u : 0u);
 #endif
 #ifdef DROPCAST_ARRIVALS
-    state->recent[DROPCAST_QUEUE(queue)] = dropcast_recent(
-        state->recent[DROPCAST_QUEUE(queue)], arrived_bytes, time_ns > heard_ns ? time_ns - heard_ns : 0u);
+    state->recent[DROPCAST_QUEUE(queue)] =
+        dropcast_recent(state->recent[DROPCAST_QUEUE(queue)], arrived_bytes, time_ns > heard_ns ? time_ns - heard_ns : 0u);
     state->heard_ns[DROPCAST_QUEUE(queue)] = time_ns;
 #endif
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
@@ -126,8 +126,8 @@ DROPCAST_FUNCTION void dropcast_change(struct dropcast_decision *state, uint32_t
 
         state->average[DROPCAST_QUEUE(queue)] = dropcast_average(state->average[DROPCAST_QUEUE(queue)],
             state->bytes[DROPCAST_QUEUE(queue)], time_ns > updated_ns ? time_ns - updated_ns : 0u);
-        state->buffer_average = dropcast_average(state->buffer_average, state->buffer_bytes,
-            time_ns > buffer_updated_ns ? time_ns - buffer_updated_ns : 0u);
+        state->buffer_average = dropcast_average(
+            state->buffer_average, state->buffer_bytes, time_ns > buffer_updated_ns ? time_ns - buffer_updated_ns : 0u);
         state->updated_ns[DROPCAST_QUEUE(queue)] = time_ns;
         state->buffer_updated_ns = time_ns;
     }
@@ -157,8 +157,7 @@ DROPCAST_FUNCTION uint32_t dropcast_packet_bytes(const struct dropcast_packet *p
 }
 
 /* Removes the packet at either end of a virtual queue. */
-DROPCAST_FUNCTION void dropcast_take(
-    struct dropcast_decision *state, uint32_t queue, dropcast_slot place, uint64_t time_ns)
+DROPCAST_FUNCTION void dropcast_take(struct dropcast_decision *state, uint32_t queue, dropcast_slot place, uint64_t time_ns)
 {
     struct dropcast_fifo *fifo = &state->fifos[DROPCAST_QUEUE(queue)];
     struct dropcast_packet *packet = &state->packets[DROPCAST_PLACE(place)];
@@ -326,8 +325,7 @@ DROPCAST_FUNCTION uint32_t dropcast_pick(struct dropcast_decision *state, uint32
 
 /* A port dequeues a packet at time_ns; returns when it may dequeue the next one: when the packet has been
  * transmitted, or when the port's ring has a free place. */
-DROPCAST_FUNCTION uint64_t dropcast_send(
-    struct dropcast_decision *state, uint32_t port, uint64_t time_ns, uint32_t size_bytes)
+DROPCAST_FUNCTION uint64_t dropcast_send(struct dropcast_decision *state, uint32_t port, uint64_t time_ns, uint32_t size_bytes)
 {
 #if DROPCAST_LQD_RING == 0
     (void)state;
@@ -364,8 +362,8 @@ DROPCAST_FUNCTION int dropcast_serve(struct dropcast_decision *state, uint64_t n
     } else {
         const dropcast_slot head = state->fifos[DROPCAST_QUEUE(queue)].head;
 
-        dropcast_set_due(state, port,
-            dropcast_send(state, port, time_ns, dropcast_packet_bytes(&state->packets[DROPCAST_PLACE(head)])));
+        dropcast_set_due(
+            state, port, dropcast_send(state, port, time_ns, dropcast_packet_bytes(&state->packets[DROPCAST_PLACE(head)])));
         dropcast_take(state, queue, head, time_ns);
     }
     return 1;

@@ -75,8 +75,7 @@ __attribute__((section("xdp"), used)) int dropcast_xdp(struct xdp_md *context)
     __u32 port, queue, size_bytes;
     __u64 now_ns;
 
-    if ((void *)(event + 1) > (void *)(__u64)context->data_end
-        || event->ethertype != __builtin_bswap16(0x88b5)) {
+    if ((void *)(event + 1) > (void *)(__u64)context->data_end || event->ethertype != __builtin_bswap16(0x88b5)) {
         return XDP_PASS;
     }
     own = bpf_map_lookup_elem(&dropcast_switch, &first);
@@ -85,8 +84,10 @@ __attribute__((section("xdp"), used)) int dropcast_xdp(struct xdp_md *context)
         return XDP_ABORTED;
     }
     if (own->readiness == 0) {
-        own->readiness = 1u + (__u32)dropcast_init(state, own->ports, own->queues_per_port,
-            own->buffer_bytes, own->base_rtt_ns, own->line_rate_bps);
+        const enum dropcast_readiness said =
+            dropcast_init(state, own->ports, own->queues_per_port, own->buffer_bytes, own->base_rtt_ns, own->line_rate_bps);
+
+        own->readiness = 1u + (__u32)said;
         dropcast_fall_back(state, (int)own->falls_back);
     }
     if (own->readiness != 1u + DROPCAST_READY) {

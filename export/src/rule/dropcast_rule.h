@@ -31,12 +31,12 @@ typedef struct {
 /* A switch. */
 typedef struct {
     dropcast_rule_queue queues[DROPCAST_RULE_QUEUES];
-    uint64_t expected_bytes;  /* sums over the queues */
+    uint64_t expected_bytes; /* sums over the queues */
     uint32_t occupancy_bytes;
     uint32_t long_queues;
     uint32_t predictions;
     uint32_t phantom_bytes;
-    uint32_t confirmed;       /* share of predictions that came true, in 65,536ths */
+    uint32_t confirmed; /* share of predictions that came true, in 65,536ths */
 } dropcast_rule;
 
 /* By queue: no division finds its port, whose bounds the verifier of eBPF would not know. */
@@ -74,8 +74,7 @@ static inline void dropcast_rule_changed(
 {
     dropcast_rule_queue *queue = &state->queues[number];
     state->occupancy_bytes = state->occupancy_bytes - queue->length_bytes + length_bytes;
-    state->long_queues =
-        state->long_queues - dropcast_rule_is_long(queue->length_bytes) + dropcast_rule_is_long(length_bytes);
+    state->long_queues = state->long_queues - dropcast_rule_is_long(queue->length_bytes) + dropcast_rule_is_long(length_bytes);
     queue->length_bytes = length_bytes;
     const uint64_t since_ns = now_ns > queue->updated_ns ? now_ns - queue->updated_ns : 0;
     if (since_ns >= DROPCAST_RULE_WINDOW_NS) {

@@ -41,11 +41,11 @@ typedef struct {
     uint64_t hash;
     uint64_t began_ns;
     uint64_t seen_ns;
-    uint16_t packets;   /* that arrived */
-    uint16_t dropped;   /* of its first flight, that this switch dropped */
-    uint16_t later;     /* that arrived after its first pause, with which its first flight ends */
-    uint8_t counted;    /* 1: it is of a burst; 2: and had more than one flight */
-    uint8_t telling;    /* of its first flight, accepted after one that was dropped; not counted further than TELLING */
+    uint16_t packets; /* that arrived */
+    uint16_t dropped; /* of its first flight, that this switch dropped */
+    uint16_t later;   /* that arrived after its first pause, with which its first flight ends */
+    uint8_t counted;  /* 1: it is of a burst; 2: and had more than one flight */
+    uint8_t telling;  /* of its first flight, accepted after one that was dropped; not counted further than TELLING */
 } dropcast_spare_tails_flow;
 
 /* A queue. */
@@ -62,10 +62,10 @@ typedef struct {
 typedef struct {
     dropcast_spare_tails_flow flows[DROPCAST_SPARE_TAILS_FLOWS];
     dropcast_spare_tails_queue queues[DROPCAST_SPARE_TAILS_QUEUES];
-    uint32_t reached[DROPCAST_SPARE_TAILS_COUNTED];  /* flows whose first flight had so many packets, and one more */
-    uint32_t may_give;                               /* a bit for each packet that flows may give, as of the last burst's end */
-    uint32_t went_on;                                /* flows that had more than one flight */
-    uint32_t known;                                  /* flows in reached at the last burst's end */
+    uint32_t reached[DROPCAST_SPARE_TAILS_COUNTED]; /* flows whose first flight had so many packets, and one more */
+    uint32_t may_give;                              /* a bit for each packet that flows may give, as of the last burst's end */
+    uint32_t went_on;                               /* flows that had more than one flight */
+    uint32_t known;                                 /* flows in reached at the last burst's end */
     uint32_t occupancy_bytes;
 } dropcast_spare_tails;
 
@@ -184,8 +184,8 @@ static inline int dropcast_spare_tails_pauses(const dropcast_spare_tails_flow *f
 }
 
 /* A packet of a flow's first flight: it is counted if the flow is of a burst. */
-static inline void dropcast_spare_tails_count(dropcast_spare_tails *state, dropcast_spare_tails_flow *flow, uint32_t number,
-                                              int is_of_burst)
+static inline void dropcast_spare_tails_count(
+    dropcast_spare_tails *state, dropcast_spare_tails_flow *flow, uint32_t number, int is_of_burst)
 {
     if (!flow->counted && !is_of_burst) {
         return;
@@ -221,8 +221,8 @@ static inline int dropcast_spare_tails_base(const dropcast_spare_tails *state, u
 }
 
 /* Whether the packet of a flow, which adds so many bytes to the shared buffer, is accepted, before it is counted in its queue. */
-static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint32_t number, uint32_t size_bytes, uint64_t flow_hash,
-                                              uint64_t now_ns)
+static inline int dropcast_spare_tails_decide(
+    dropcast_spare_tails *state, uint32_t number, uint32_t size_bytes, uint64_t flow_hash, uint64_t now_ns)
 {
     int is_accepted = dropcast_spare_tails_base(state, number, size_bytes);
     if (flow_hash == 0 || size_bytes < DROPCAST_SPARE_TAILS_LEAST_BYTES) {
@@ -267,13 +267,12 @@ static inline int dropcast_spare_tails_decide(dropcast_spare_tails *state, uint3
 }
 
 /* A packet arrives. Hash 0: of an unknown flow. One that fits into the bytes that are reserved for its queue is accepted. */
-static inline int dropcast_spare_tails_arrival(dropcast_spare_tails *state, uint32_t queue, uint32_t size_bytes, uint64_t flow_hash,
-                                               uint64_t now_ns)
+static inline int dropcast_spare_tails_arrival(
+    dropcast_spare_tails *state, uint32_t queue, uint32_t size_bytes, uint64_t flow_hash, uint64_t now_ns)
 {
     const uint32_t room_bytes = dropcast_spare_tails_reserved_bytes[queue] - state->queues[queue].beside_bytes;
     const uint32_t shared_bytes = size_bytes > room_bytes ? size_bytes - room_bytes : 0;
-    const int is_accepted =
-        shared_bytes == 0 || dropcast_spare_tails_decide(state, queue, shared_bytes, flow_hash, now_ns);
+    const int is_accepted = shared_bytes == 0 || dropcast_spare_tails_decide(state, queue, shared_bytes, flow_hash, now_ns);
     if (is_accepted) {
         state->queues[queue].length_bytes += shared_bytes;
         state->queues[queue].beside_bytes += size_bytes - shared_bytes;

@@ -34,8 +34,7 @@ DROPCAST_FUNCTION uint32_t dropcast_saturated(uint64_t bytes)
 #ifdef DROPCAST_ARRIVALS
 /* The expected bytes in a queue that now has bytes, after this many eighths of a base RTT (1, 2, 4, 8 or
  * 16), if arrivals keep the rate of the last one, in which recent bytes came. */
-DROPCAST_FUNCTION uint64_t dropcast_expected(
-    uint32_t bytes, uint32_t recent, uint64_t drain_bytes, uint32_t eighths)
+DROPCAST_FUNCTION uint64_t dropcast_expected(uint32_t bytes, uint32_t recent, uint64_t drain_bytes, uint32_t eighths)
 {
     const uint64_t coming = bytes + eighths * (uint64_t)recent;
     const uint64_t drained = drain_bytes / (16u / eighths);
@@ -113,8 +112,7 @@ struct dropcast_seen {
 };
 
 /* Writes the features into a row; those of length classes are not among them. */
-DROPCAST_FUNCTION void dropcast_fill(
-    const struct dropcast_seen *seen, const struct dropcast_sums *sums, DROPCAST_ROW x)
+DROPCAST_FUNCTION void dropcast_fill(const struct dropcast_seen *seen, const struct dropcast_sums *sums, DROPCAST_ROW x)
 {
     (void)seen;
     (void)sums;
@@ -135,8 +133,7 @@ DROPCAST_FUNCTION void dropcast_fill(
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_QUEUE] = sums->longest;
 #endif
 #ifdef DROPCAST_FEATURE_LONGEST_GAP
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_GAP] =
-        sums->longest > seen->bytes ? sums->longest - seen->bytes : 0u;
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LONGEST_GAP] = sums->longest > seen->bytes ? sums->longest - seen->bytes : 0u;
 #endif
 #ifdef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_PROJECTED_OCCUPANCY] = dropcast_saturated(seen->projected);
@@ -145,8 +142,7 @@ DROPCAST_FUNCTION void dropcast_fill(
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_OCCUPANCY] = dropcast_saturated(sums->level);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
-    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT] =
-        dropcast_saturated(sums->level_in_quarter_rtt);
+    DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT] = dropcast_saturated(sums->level_in_quarter_rtt);
 #endif
 #ifdef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_LEVEL_IN_ONE_RTT] = dropcast_saturated(sums->level_in_one_rtt);
@@ -205,8 +201,8 @@ DROPCAST_FUNCTION void dropcast_remove(struct dropcast_level *level, uint32_t si
  * removed, with 0 bytes. drain_bytes is what the queue's port sends in two base RTTs:
  * bits per second * 2 * base RTT in ns / 8000000000. Models without recent arrivals need no such calls; they then
  * do nothing, so that surrounding code fits every model. */
-DROPCAST_FUNCTION void dropcast_project(struct dropcast_level *queue, struct dropcast_level *buffer,
-    uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)
+DROPCAST_FUNCTION void dropcast_project(
+    struct dropcast_level *queue, struct dropcast_level *buffer, uint32_t arrived_bytes, uint64_t drain_bytes, uint64_t now_ns)
 {
 #ifdef DROPCAST_ARRIVALS
     const uint64_t elapsed_ns = now_ns > queue->heard_ns ? now_ns - queue->heard_ns : 0u;
@@ -229,8 +225,7 @@ DROPCAST_FUNCTION void dropcast_project(struct dropcast_level *queue, struct dro
 
 /* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
  * that draw on the shared buffer. */
-DROPCAST_FUNCTION void dropcast_observe(
-    const struct dropcast_level *queue, const struct dropcast_level *buffer,
+DROPCAST_FUNCTION void dropcast_observe(const struct dropcast_level *queue, const struct dropcast_level *buffer,
     const struct dropcast_level *shared, uint32_t n_shared, DROPCAST_ROW x)
 {
     struct dropcast_seen seen = {0, 0, 0, 0, 0};
@@ -240,8 +235,7 @@ DROPCAST_FUNCTION void dropcast_observe(
 
     for (at = 0; at < n_shared; at++) {
 #ifdef DROPCAST_ARRIVALS
-        dropcast_sum_up(
-            &sums, &queue->bytes, &shared[at].bytes, &shared[at].recent, shared[at].drain_bytes);
+        dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].recent, shared[at].drain_bytes);
 #else
         dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].bytes, 0);
 #endif

@@ -6,7 +6,7 @@ use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{Origin, export};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Four ports with two queues each.
@@ -159,26 +159,59 @@ int main(void)
 }
 "#;
 
-/// Every compiler, every form of a constant, and code for the verifier decide alike, without a warning.
-#[test]
-fn headers_are_code_as_they_stand() {
+/// A program of the headers as they stand.
+pub(crate) struct Configured {
+    /// Programs of one name decide alike.
+    name: &'static str,
+    definitions: String,
+}
+
+impl Configured {
+    /// Writes it and its macros.
+    pub(crate) fn write(&self, folder: &Path, extension: &str) {
+        let includes = "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include \"switch.h\"\n\
+            #include \"dropcast_average.h\"\n#include \"dropcast_features.h\"\n";
+        fs::write(folder.join("switch.h"), &self.definitions).expect("written");
+        let program = [includes, PROGRAM].concat();
+        fs::write(folder.join(format!("program.{extension}")), program).expect("written");
+    }
+}
+
+/// By features and a scheduler, with every form of the rates, and of how the longest queue is found; bounded or not.
+pub(crate) fn programs() -> Vec<Configured> {
+    let mut programs = Vec::new();
     for (name, features, switch, forms) in [
         ("levels", LEVELS, ROUND_ROBIN_WITH_RING, ["", KEYS]),
         ("averages", AVERAGES, DWRR, [ONE_IS_PUSHABLE, ONE_IS_PUSHABLE_BY_KEYS]),
         ("classes", CLASSES, STRICT, ["", KEYS]),
     ] {
-        let mut printed = Vec::new();
-        for (rates, form, bounded) in [
-            (UNIFORM, forms[0], ""),
-            (UNIFORM, forms[1], ""),
-            (BY_PORT, forms[1], ""),
-            (BY_PORT, forms[0], "#define DROPCAST_BOUNDED\n"),
-        ] {
-            let definitions = [SWITCH, features, switch, rates, form, bounded].concat();
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            fs::write(folder.path().join("switch.h"), definitions).expect("written");
-            printed.extend(compiled(folder.path()));
-        }
+        programs.extend(
+            [
+                (UNIFORM, forms[0], ""),
+                (UNIFORM, forms[1], ""),
+                (BY_PORT, forms[1], ""),
+                (BY_PORT, forms[0], "#define DROPCAST_BOUNDED\n"),
+            ]
+            .map(|(rates, form, bounded)| Configured {
+                name,
+                definitions: [SWITCH, features, switch, rates, form, bounded].concat(),
+            }),
+        );
+    }
+    programs
+}
+
+/// A folder of `src`.
+pub(crate) fn source(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)
+}
+
+/// Every compiler, every form of a constant, and code for the verifier decide alike, without a warning.
+#[test]
+fn headers_are_code_as_they_stand() {
+    for alike in programs().chunk_by(|one, other| one.name == other.name) {
+        let name = alike[0].name;
+        let printed: Vec<String> = alike.iter().flat_map(compiled).collect();
         assert!(printed.iter().all(|other| other == &printed[0]), "{name}: {printed:?}");
         let Some(line) = printed.first() else { return };
         let counts = line.split(',').next().expect("counts").split(' ');
@@ -187,13 +220,10 @@ fn headers_are_code_as_they_stand() {
     }
 }
 
-/// What the program prints, by compiler.
-fn compiled(folder: &Path) -> Vec<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let includes = ["tracker", "decision"].map(|of| format!("-I{}", source.join(of).display()));
-    let features = "#include \"switch.h\"\n#include \"dropcast_average.h\"\n#include \"dropcast_features.h\"\n";
-    let program =
-        ["#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", features, PROGRAM];
+/// What a program prints, by compiler.
+fn compiled(program: &Configured) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let includes = ["tracker", "decision"].map(|of| format!("-I{}", source(of).display()));
     let mut printed = Vec::new();
     for (compiler, standard, extension) in [
         ("gcc", "-std=c99", "c"),
@@ -201,15 +231,14 @@ fn compiled(folder: &Path) -> Vec<String> {
         ("g++", "-std=c++11", "cc"),
         ("clang++", "-std=c++11", "cc"),
     ] {
-        let Some(mut compile) = tool(compiler, folder) else { continue };
-        let file = format!("program.{extension}");
-        fs::write(folder.join(&file), program.concat()).expect("written");
-        run(compile
-            .args([standard, "-O1"])
-            .args(WARNINGS)
-            .args(&includes)
-            .args([&file, "-o", "program"]));
-        printed.push(run(&mut Command::new(folder.join("program"))));
+        let Some(mut compile) = tool(compiler, folder.path()) else { continue };
+        program.write(folder.path(), extension);
+        run(compile.args([standard, "-O1"]).args(WARNINGS).args(&includes).args([
+            &format!("program.{extension}"),
+            "-o",
+            "program",
+        ]));
+        printed.push(run(&mut Command::new(folder.path().join("program"))));
     }
     printed
 }
@@ -291,7 +320,7 @@ const DECISIONS: [&[&str]; 6] = [
 /// Every module that exports hold as it stands, alone and with parameters of its own: no warning of any kind.
 #[test]
 fn modules_are_code_as_they_stand() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/verilog");
+    let folder = source("verilog");
     let average = "dropcast_average.v";
     let modules =
         [("dropcast_average", &DECISIONS[..1]), ("dropcast_decision_tb", &DECISIONS[..1])];

@@ -4,6 +4,7 @@ mod about;
 mod c_header;
 mod dct;
 mod device_code;
+mod device_style;
 mod documented;
 mod forests;
 mod golden;
