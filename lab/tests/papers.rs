@@ -59,7 +59,8 @@ fn credence_absorbs_incasts_as_does_a_tuned_alpha() {
 #[test]
 fn pred_settles_only_with_longer_trials() {
     let figures: Vec<_> = pred::figures().filter(|figure| figure.name == "pred-settling").collect();
-    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(120_000_000) };
+    let options =
+        pred::Options { runs: 1, seed: 1, slow_start: false, duration_ns: Some(120_000_000) };
     let resources = Resources::default();
     let measured =
         pred::measure(&figures, &options, &resources, &Silent).expect("a valid duration");
@@ -85,7 +86,8 @@ fn pred_settles_only_with_longer_trials() {
 /// One run of a figure of PRED's.
 fn of_pred(name: &str, duration_ns: u64) -> MeasuredFigure {
     let figures: Vec<_> = pred::figures().filter(|figure| figure.name == name).collect();
-    let options = pred::Options { runs: 1, seed: 1, duration_ns: Some(duration_ns) };
+    let options =
+        pred::Options { runs: 1, seed: 1, slow_start: false, duration_ns: Some(duration_ns) };
     let measured = pred::measure(&figures, &options, &Resources::default(), &Silent);
     measured.expect("a valid duration").remove(0)
 }

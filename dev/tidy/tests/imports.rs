@@ -21,7 +21,8 @@ fn crates() -> Vec<(PathBuf, String)> {
 #[test]
 fn no_two_files_import_each_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
-    for (name, _) in crates() {
+    // The programs of `examples` are a file each.
+    for (name, _) in crates().into_iter().filter(|(name, _)| name != Path::new("examples")) {
         let cycles = import_cycles(&root.join(&name).join("src")).unwrap();
         let name = name.display();
         assert!(cycles.is_empty(), "{name}: these files import each other: {cycles:#?}");

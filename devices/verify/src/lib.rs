@@ -7,7 +7,7 @@
 //! programs and writes temporary files: it is an edge, like the command line, and no core may
 //! depend on it.
 //!
-//! A new target is one file with a runner, its `mod` line and its line in [`runner_of`]'s table, both here.
+//! A new target is one file in `runners/`, with its `mod` line and its line in [`runner_of`]'s table, both in `runners.rs`.
 //!
 //! ```
 //! use dropcast_export::Origin;
@@ -30,23 +30,16 @@
 //! ```
 
 mod built;
-mod c;
 mod check;
 mod compare;
 mod compiled;
-mod cpp;
-mod dct;
-mod dpdk;
-mod ebpf;
 mod error;
-mod json;
-mod onnx;
 mod pipe;
 mod program;
 mod python;
 mod runner;
+mod runners;
 mod tool;
-mod verilog;
 
 pub use built::Built;
 pub use check::{Check, KindCheck, ProgramCheck};
@@ -54,24 +47,5 @@ pub use compare::{Comparison, Mismatch};
 pub use error::VerifyError;
 pub use program::{Answers, Evidence, Program};
 pub use runner::{Emitted, Runner};
+pub use runners::{LogicCells, runner_of, synthesise};
 pub use tool::{FoundTool, Tool};
-pub use verilog::{LogicCells, synthesise};
-
-use dropcast_export::Target;
-
-/// Every runner.
-const RUNNERS: &[&dyn Runner] = &[
-    &c::RUNNER,
-    &cpp::RUNNER,
-    &dct::RUNNER,
-    &dpdk::RUNNER,
-    &ebpf::RUNNER,
-    &json::RUNNER,
-    &onnx::RUNNER,
-    &verilog::RUNNER,
-];
-
-/// The runner of a target, if there is one.
-pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
-    RUNNERS.iter().copied().find(|runner| runner.target() == target.name())
-}

@@ -66,7 +66,7 @@ fn the_largest_agrees() {
 pub(crate) fn loader(folder: &Path) -> Option<std::process::Command> {
     let gcc = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
     let gcc = gcc.find().map_err(|error| missing(&error)).ok()?;
-    let source = include_str!("../../src/ebpf/kernel.c");
+    let source = include_str!("../../src/runners/ebpf/kernel.c");
     fs::write(folder.join("loader.c"), source).expect("written");
     let mut compile = gcc.in_folder(folder);
     let output = compile.args(["loader.c", "-o", "loader", "-lbpf"]).output().expect("it starts");

@@ -66,7 +66,7 @@ fn the_window_limits_what_is_in_flight_and_acknowledgements_let_more_out() {
 #[test]
 fn dctcp_with_slow_start_doubles_its_flights_until_the_first_mark() {
     let tuning = Tuning { dctcp_slow_start: true, ..tuning() };
-    let mut sender = Sender::new(Transport::Dctcp, 1_000 * SEGMENT, 10, &tuning);
+    let mut sender = Sender::new(Transport::Dctcp.control(&tuning), 1_000 * SEGMENT, 10, &tuning);
     let mut send = Vec::new();
     sender.fill_window(0, &mut send);
     let (mut sent, mut acknowledged) = (send.len() as u32, 0);
