@@ -157,9 +157,9 @@ fn reserved_bytes_are_safe_from_other_queues() {
     let report = "report --model model.json --data reserved.parquet --rows all --format json";
     let report: Value = serde_json::from_str(&room.good(report)).unwrap();
     assert_eq!(report["replay"]["total"]["lqd_agreement"]["share"], 1.0);
-    room.good("export model.json --target c cpp dct ebpf --switch reserved.toml -o tables");
-    let error = bad(&room, "export model.json --target verilog --switch reserved.toml -o tables");
-    assert!(error.contains("reserved_bytes, which this module does not model"), "{error}");
+    room.good_with_notes(
+        "export model.json --target c cpp dct ebpf verilog --switch reserved.toml -o tables",
+    );
 }
 
 #[test]
