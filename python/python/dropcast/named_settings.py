@@ -97,6 +97,7 @@ class ReproduceSettings(TypedDict, total=False):
     buffer: int
     bursts_per_slot: float
     bursts_at_once: bool
+    slow_start: bool
     slots: int
     repetitions: int
     data: object
