@@ -6,7 +6,8 @@ cd "$(dirname "$0")"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-((${#targets[@]})) || mapfile -t targets < <(cargo +nightly fuzz list)
+((${#targets[@]})) || mapfile -t targets < <(cargo +nightly fuzz list --fuzz-dir .)
+((${#targets[@]})) || { echo "no target is listed" >&2; exit 1; }
 
 cargo +nightly fuzz build --fuzz-dir . --sanitizer none
 fuzz() {
