@@ -14,8 +14,8 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
-use dropcast_data::LabelledBatch;
 use dropcast_data::random::SplitMix64;
+use dropcast_data::{LabelledBatch, write_atomic};
 use dropcast_features::FeatureSet;
 use dropcast_forest::SwitchContext;
 use dropcast_lab::closed_loop::Experiment;
@@ -260,7 +260,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let forks = task.all(count.parse()?).map_err(failed)?;
     println!("{}", table(&forks, buffer_bytes));
     let model = learned(&forks, &task.features, buffer_bytes, vote.parse()?)?;
-    std::fs::write(to, model.to_json())?;
+    write_atomic(Path::new(to), model.to_json().as_bytes())?;
     Ok(())
 }
 
