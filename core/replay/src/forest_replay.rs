@@ -3,14 +3,13 @@
 
 use crate::arrival::{Arrival, ReplayError};
 use crate::replay::ReplayOptions;
-use alpha_lanes::AlphaLanes;
+use crate::rival_switch::Site;
 use batch_scores::{BatchScores, KnownScores, ScoredForest};
+use counted_alphas::CountedAlphas;
 use dropcast_data::{
-    ArrivalColumns, LabelledBatch, Pause, PauseSchedule, RowOrder, SwitchSpec, SwitchSpecs,
-    TraceMeta,
+    ArrivalColumns, LabelledBatch, Pause, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
 };
 use dropcast_forest::Forest;
-use dropcast_switch::LineRate;
 use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
 use lanes_sent::{BaselinesSent, LanesSent};
 use pending::{Arrived, PendingRows, ReadyRows};
@@ -58,19 +57,19 @@ pub struct ForestReplay {
     /// Whether a lane follows predictions without Algorithm 1.
     follows: bool,
     rows: u64,
-    sites: BTreeMap<u16, Site>,
+    seen: BTreeMap<u16, SeenSwitch>,
     pending: PendingRows,
     /// What was transmitted of the counted rows that were not replayed.
     unreplayed: Sent,
     groups: Vec<LaneGroup>,
-    alphas: Option<AlphaLanes>,
+    alphas: Option<CountedAlphas>,
     /// Memory for what is found out about a batch.
     marks: Vec<bool>,
     scores: KnownScores,
 }
 
 /// A switch, before the lanes.
-struct Site {
+struct SeenSwitch {
     relevance: Relevance,
     /// The time of the last arrival.
     last_ns: u64,
@@ -121,7 +120,7 @@ impl ForestReplay {
             pending: PendingRows::new(forests.len()),
             forests,
             follows: lanes.iter().any(|lane| lane.policy == VotePolicy::Followed),
-            sites: BTreeMap::new(),
+            seen: BTreeMap::new(),
             unreplayed: Sent::default(),
             specs,
             options: ReplayOptions::for_trace(meta),
@@ -149,7 +148,7 @@ impl ForestReplay {
     /// If one is not a positive number.
     #[must_use]
     pub fn with_alphas(mut self, alphas: &[f64]) -> Self {
-        self.alphas = Some(AlphaLanes::new(alphas));
+        self.alphas = Some(CountedAlphas::new(alphas));
         self
     }
 
@@ -186,8 +185,8 @@ impl ForestReplay {
             specs: &self.specs,
             has_pauses: !self.pauses.is_empty(),
             follows: self.follows,
-            least_alpha: self.alphas.as_ref().and_then(AlphaLanes::least),
-            sites: &mut self.sites,
+            least_alpha: self.alphas.as_ref().and_then(CountedAlphas::least),
+            seen: &mut self.seen,
             pending: &mut self.pending,
         };
         lanes.mark(&rows, &mut marks, &mut scores)?;
@@ -215,23 +214,23 @@ impl ForestReplay {
 
     /// Whether packets that count may still be in the buffers, so that later ones matter.
     pub fn holds_counted(&self) -> bool {
-        self.sites.values().any(|site| site.relevance.holds_counted())
+        self.seen.values().any(|site| site.relevance.holds_counted())
     }
 
     fn replay(&mut self, ready: &ReadyRows) {
         let new_switch = |switch_id: u16, spec: &SwitchSpec, lanes: &[VoteLane], has_baselines| {
-            let schedule = PauseSchedule::new(&self.pauses, switch_id, spec);
-            let drain = LineRate::new(spec).pausing(schedule);
+            let site = Site { specs: &self.specs, options: &self.options, pauses: &self.pauses };
+            let drain = site.drain(switch_id, spec);
             let policies = lanes.iter().map(|lane| lane.policy);
             SwitchLanes::new(spec, &self.options, &drain, policies, has_baselines)
         };
         let (specs, lowest) = (&self.specs, &self.lowest);
-        let (options, pauses) = (&self.options, self.pauses.as_slice());
+        let site = Site { specs, options: &self.options, pauses: &self.pauses };
         let alphas = self.alphas.iter_mut().map(Lanes::OfAlphas);
         let lanes = self.groups.iter_mut().map(Lanes::OfForests).chain(alphas).collect();
         self.threads.map(lanes, |lanes| match lanes {
             Lanes::OfForests(group) => group.arrive(ready, lowest, specs, new_switch),
-            Lanes::OfAlphas(alphas) => alphas.arrive(ready, specs, options, pauses),
+            Lanes::OfAlphas(alphas) => alphas.arrive(ready, &site),
         });
     }
 
@@ -249,7 +248,7 @@ impl ForestReplay {
         for (places, group) in places.iter().zip(&groups) {
             places.iter().zip(&group.lanes).for_each(|(&place, lane)| sent.lanes[place] = *lane);
         }
-        sent.alphas = self.alphas.map(AlphaLanes::finish);
+        sent.alphas = self.alphas.map(CountedAlphas::finish);
         sent.add_to_all(self.unreplayed);
         sent
     }
@@ -258,7 +257,7 @@ impl ForestReplay {
 /// What one thread replays.
 enum Lanes<'a> {
     OfForests(&'a mut LaneGroup),
-    OfAlphas(&'a mut AlphaLanes),
+    OfAlphas(&'a mut CountedAlphas),
 }
 
 /// The rows of a batch, before any is replayed.
@@ -295,7 +294,7 @@ struct OpenRows<'a> {
     has_pauses: bool,
     follows: bool,
     least_alpha: Option<f64>,
-    sites: &'a mut BTreeMap<u16, Site>,
+    seen: &'a mut BTreeMap<u16, SeenSwitch>,
     pending: &'a mut PendingRows,
 }
 
@@ -314,7 +313,7 @@ impl OpenRows<'_> {
             let failed = |row| move |source| ForestReplayError::Row { row, source };
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id));
             let spec = spec.map_err(failed(rows.number(row)))?;
-            let site = self.sites.entry(switch_id).or_insert_with(|| Site {
+            let site = self.seen.entry(switch_id).or_insert_with(|| SeenSwitch {
                 relevance: Relevance::new(spec, self.has_pauses, self.follows, self.least_alpha),
                 last_ns: 0,
             });
@@ -343,12 +342,12 @@ impl OpenRows<'_> {
     fn settle(&mut self, rows: &BatchRows<'_>, marks: &mut [bool]) -> u64 {
         let now_ns = rows.columns.time_ns.last().copied().unwrap_or(0);
         let after = rows.number(marks.len());
-        let open = self.sites.values().filter_map(|site| site.relevance.open_row(now_ns)).min();
+        let open = self.seen.values().filter_map(|site| site.relevance.open_row(now_ns)).min();
         let end = open.unwrap_or(after);
         if after - end <= MOST_PENDING {
             return end;
         }
-        for (&switch_id, site) in &mut *self.sites {
+        for (&switch_id, site) in &mut *self.seen {
             mark_from(switch_id, end, self.pending, rows, marks);
             site.relevance.settle(after);
         }
@@ -419,8 +418,8 @@ impl LaneGroup {
 /// Rows are replayed, whether they matter or not, if so many wait.
 const MOST_PENDING: u64 = 1 << 20;
 
-mod alpha_lanes;
 mod batch_scores;
+mod counted_alphas;
 mod credence_lanes;
 mod given_threshold;
 pub(crate) mod lanes_sent;

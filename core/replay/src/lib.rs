@@ -34,6 +34,7 @@
 //! # Ok::<(), dropcast_replay::ReplayError>(())
 //! ```
 
+mod alpha_lanes;
 mod arrival;
 mod forest_replay;
 mod optimum;

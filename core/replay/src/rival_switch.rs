@@ -22,7 +22,15 @@ impl RivalSent {
         self.others.add(more.others);
     }
 
-    fn count(&mut self, size_bytes: u32, counted: bool) {
+    /// What is left of this without packets that are among it.
+    pub(crate) fn without(self, less: RivalSent) -> RivalSent {
+        RivalSent {
+            counted: self.counted.without(less.counted),
+            others: self.others.without(less.others),
+        }
+    }
+
+    pub(crate) fn count(&mut self, size_bytes: u32, counted: bool) {
         let sum = if counted { &mut self.counted } else { &mut self.others };
         sum.add(Sent { packets: 1, bytes: u64::from(size_bytes) });
     }

@@ -4,6 +4,7 @@ use crate::arrival::{Arrival, ArrivalChecker, ReplayError};
 use crate::optimum::{OptimumReplay, OptimumSent};
 use crate::replay::ReplayOptions;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
+use alphas::{AlphaRivals, alpha_of};
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs};
 use dropcast_switch::{LineRate, Live, Policy, PolicyModel, PolicySite, PolicySpec, Switch};
 use dropcast_train::{Model, Threads};
@@ -67,11 +68,32 @@ pub struct RivalReplay {
     options: ReplayOptions,
     pauses: Vec<Pause>,
     checker: ArrivalChecker,
+    /// Where each policy is, in the order in which they were given.
+    places: Vec<Place>,
+    alphas: Vec<AlphaRivals>,
     lanes: Vec<RivalLane>,
     oracles: OraclesByName,
     optimum: Option<OptimumReplay>,
     threads: Threads,
 }
+
+/// Where a policy is replayed.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Number `alpha` of a group.
+    Alpha { group: usize, alpha: usize },
+    /// In a lane of its own.
+    Lane(usize),
+}
+
+/// What one thread replays.
+enum Job<'a> {
+    Alphas(&'a mut AlphaRivals),
+    Lane(&'a mut RivalLane),
+}
+
+/// Fewer alphas are not divided among threads: they would share less.
+const FEW_ALPHAS: usize = 4;
 
 enum Rival {
     Registry(PolicySpec),
@@ -117,22 +139,44 @@ impl RivalReplay {
         policies: &[PolicySpec],
         threads: NonZeroUsize,
     ) -> Self {
+        let threads = Threads::new(threads);
+        let (mut alphas, mut lanes) = (Vec::new(), Vec::new());
+        let all = policies.iter().filter_map(alpha_of).count();
+        let group = all.div_ceil(threads.count()).max(FEW_ALPHAS);
+        let place = |policy: &PolicySpec| match alpha_of(policy) {
+            Some(alpha) => {
+                alphas.push(alpha);
+                let number = alphas.len() - 1;
+                Place::Alpha { group: number / group, alpha: number % group }
+            }
+            None => {
+                lanes.push(RivalLane::new(Rival::Registry(policy.clone())));
+                Place::Lane(lanes.len() - 1)
+            }
+        };
+        let places = policies.iter().map(place).collect();
+        let alphas = alphas.chunks(group).map(|alphas| AlphaRivals::new(alphas.to_vec()));
         RivalReplay {
             checker: ArrivalChecker::new(specs.clone()),
             specs,
             options,
             pauses: pauses.to_vec(),
-            lanes: policies.iter().cloned().map(Rival::Registry).map(RivalLane::new).collect(),
+            places,
+            alphas: alphas.collect(),
+            lanes,
             oracles: OraclesByName::new(),
             optimum: Some(OptimumReplay::default()),
-            threads: Threads::new(threads),
+            threads,
         }
     }
 
     /// With policies of the caller's own, after the others.
     #[must_use]
     pub fn with(mut self, own: &[OwnPolicy]) -> Self {
-        self.lanes.extend(own.iter().cloned().map(Rival::Own).map(RivalLane::new));
+        for policy in own.iter().cloned() {
+            self.places.push(Place::Lane(self.lanes.len()));
+            self.lanes.push(RivalLane::new(Rival::Own(policy)));
+        }
         self
     }
 
@@ -158,10 +202,13 @@ impl RivalReplay {
         }
         let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());
         let site = Site { specs, options, pauses };
-        let (lanes, oracles) = (self.lanes.iter_mut().collect(), &self.oracles);
-        let add = |lane: &mut RivalLane| lane.add(arrivals, &site, oracles);
-        let built = self.threads.map(lanes, add);
-        built.into_iter().collect::<Result<(), ReplayError>>()?;
+        let (alphas, lanes) = (self.alphas.iter_mut(), self.lanes.iter_mut());
+        let jobs = alphas.map(Job::Alphas).chain(lanes.map(Job::Lane)).collect();
+        let done = self.threads.map(jobs, |job| match job {
+            Job::Alphas(alphas) => alphas.add(arrivals, &site),
+            Job::Lane(lane) => lane.add(arrivals, &site, &self.oracles),
+        });
+        done.into_iter().collect::<Result<(), ReplayError>>()?;
         if let Some(optimum) = &mut self.optimum
             && !optimum.add(arrivals, specs)
         {
@@ -173,13 +220,23 @@ impl RivalReplay {
     /// Which of the arrivals of the last [`add`](Self::add) policy number `place` rejected: all that it drops of them,
     /// unless it pushes packets out.
     pub fn rejected(&self, place: usize) -> &[bool] {
-        self.lanes.get(place).map_or(&[], |lane| &lane.rejected)
+        match self.places.get(place) {
+            Some(&Place::Alpha { group, alpha }) => self.alphas[group].rejected(alpha),
+            Some(&Place::Lane(lane)) => &self.lanes[lane].rejected,
+            None => &[],
+        }
     }
 
     /// Drains every buffer.
     pub fn finish(self) -> RivalsSent {
-        let finish = |lane: RivalLane| lane.finish();
-        let policies = self.threads.map(self.lanes, finish);
+        let lanes = self.threads.map(self.lanes, RivalLane::finish);
+        let alphas: Vec<Vec<RivalSent>> =
+            self.alphas.into_iter().map(AlphaRivals::finish).collect();
+        let sent = |place: &Place| match *place {
+            Place::Alpha { group, alpha } => alphas[group][alpha],
+            Place::Lane(lane) => lanes[lane],
+        };
+        let policies = self.places.iter().map(sent).collect();
         let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());
         let site = Site { specs, options, pauses };
         let optimum = self.optimum.map(|optimum| optimum.finish(&site, &self.threads));
@@ -223,5 +280,6 @@ impl RivalLane {
     }
 }
 
+mod alphas;
 #[cfg(test)]
 mod tests;

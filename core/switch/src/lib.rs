@@ -63,7 +63,7 @@ pub use policies::complete_partitioning::CompletePartitioning;
 pub use policies::complete_sharing::CompleteSharing;
 pub use policies::credence::{Credence, FeatureSource};
 pub use policies::dynamic_thresholds::DynamicThresholds;
-pub use policies::follow_lqd::{FollowLqd, situation};
+pub use policies::follow_lqd::{FollowLqd, fits_below, situation};
 pub use policies::follow_max::FollowMax;
 pub use policies::harmonic::Harmonic;
 pub use policies::lqd::Lqd;

@@ -20,6 +20,15 @@ impl Sent {
         self.bytes += more.bytes;
     }
 
+    /// Without packets that are among these.
+    ///
+    /// # Panics
+    /// If there are more of those.
+    #[must_use]
+    pub fn without(self, less: Sent) -> Sent {
+        Sent { packets: self.packets - less.packets, bytes: self.bytes - less.bytes }
+    }
+
     /// Whether both packets and bytes are at least those of `other`.
     pub(super) fn is_no_less_than(self, other: Sent) -> bool {
         self.packets >= other.packets && self.bytes >= other.bytes

@@ -1,9 +1,9 @@
 //! Algorithms 1 and 2 with thresholds that are computed elsewhere.
 
+use crate::alpha_lanes::are_alike;
 use crate::arrival::{is_counted, is_predicted};
 use crate::replay::Lane;
-use dropcast_features::BufferView;
-use dropcast_switch::{Buffer, Decision, Held, Packet, Policy, situation};
+use dropcast_switch::{Buffer, Decision, Packet, Policy, fits_below, situation};
 
 /// A policy whose threshold is computed elsewhere, and whose predictions come with the packets.
 #[derive(Clone, Debug)]
@@ -39,12 +39,16 @@ impl GivenThreshold {
 
 impl Policy for GivenThreshold {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
+        let threshold_bytes = u64::from(self.threshold_bytes);
         let accepts = match self.rule {
-            Rule::Credence => self.accepts(buffer, packet, || is_predicted(packet.id)),
-            Rule::FollowLqd => {
-                let situation = situation(buffer, self.threshold_bytes, packet);
-                situation.fits && situation.is_below_threshold()
+            // The safeguard takes longer to find out about. Below the threshold it matters only to predicted drops.
+            Rule::Credence => {
+                let most_bytes = threshold_bytes + u64::from(self.slack_bytes);
+                let is_predicted = is_predicted(packet.id);
+                !is_predicted && fits_below(buffer, packet, most_bytes)
+                    || self.accepts(buffer, packet, || is_predicted)
             }
+            Rule::FollowLqd => fits_below(buffer, packet, threshold_bytes),
         };
         if accepts { Decision::Accept } else { Decision::Reject }
     }
@@ -70,12 +74,9 @@ impl Lane<GivenThreshold> {
 impl<P: Policy> Lane<P> {
     /// Whether both transmit and count the same from now on, given the same packets and thresholds.
     pub(super) fn continues_like(&self, other: &Self, now_ns: u64) -> bool {
-        let (a, b) = (self.switch.buffer(), other.switch.buffer());
-        let held = |held: &Held| (held.size_bytes, is_counted(held.id));
-        a.occupancy_bytes() == b.occupancy_bytes()
-            && self.tally.waiting == other.tally.waiting
-            && a.lengths() == b.lengths()
-            && self.switch.service().continues_like(other.switch.service(), now_ns)
-            && a.packets().map(held).eq(b.packets().map(held))
+        self.tally.waiting == other.tally.waiting
+            && are_alike(&self.switch, &other.switch, now_ns, |held| {
+                (held.size_bytes, is_counted(held.id))
+            })
     }
 }

@@ -276,3 +276,75 @@ impl Policy for Below {
         }
     }
 }
+
+/// Alphas that part at few packets, one for each queue among them, and two that are the same.
+const ALPHAS: [&str; 7] = [
+    "dt:alpha=0.125",
+    "dt:alpha=0.5",
+    "complete-sharing",
+    "dt:alpha=[0.25,2]",
+    "dt:alpha=1",
+    "dt:alpha=64",
+    "dt:alpha=0.5",
+];
+
+/// Two queues a port, which differ in all that a queue can.
+fn two_queues(is_shared: bool, reserved_bytes: u32, ring: u16) -> SwitchSpecs {
+    let mut spec = dropcast_data::SwitchSpec::uniform(2, 8_000_000_000, 12, 1_000);
+    spec.queues_per_port = 2;
+    spec.scheduler = dropcast_data::Scheduler::StrictPriority;
+    spec.shared = vec![true, is_shared];
+    spec.pushable = vec![true, is_shared];
+    spec.reserved_bytes = vec![reserved_bytes, 0];
+    spec.transmit_ring_packets = ring;
+    SwitchSpecs::Same(spec)
+}
+
+proptest! {
+    /// Beside a switch for each alpha, which knows nothing of the others.
+    #[test]
+    fn alphas_that_share_switches_drop_what_each_drops_alone(
+        rows in prop::collection::vec((0_u64..3, 0_u16..2, 0_u16..2, 0_u8..2, 1_u32..5, any::<bool>()), 0..120),
+        pauses in pauses(),
+        is_shared in any::<bool>(),
+        reserved_bytes in 0_u32..4,
+        ring in 0_u16..2,
+        threads in 1_usize..4,
+    ) {
+        let specs = two_queues(is_shared, reserved_bytes, ring);
+        let pauses: Vec<Pause> = pauses.into_iter().filter(|pause| pause.port < 2).collect();
+        let mut time_ns = 0;
+        let arrivals: Vec<Arrival> = rows.into_iter().map(|(gap, switch_id, port, queue, size_bytes, counted)| {
+            time_ns += gap;
+            Arrival { time_ns, switch_id, port, queue, size_bytes, counted, ..Arrival::default() }
+        }).collect();
+        let (names, options) = (policies(&ALPHAS), ReplayOptions::default());
+        let threads = NonZeroUsize::new(threads).expect("one at least");
+        let mut replay = RivalReplay::new(specs.clone(), options, &pauses, &names, threads);
+        let mut rejected = vec![Vec::new(); names.len()];
+        for batch in arrivals.chunks(11) {
+            replay.add(batch).expect("sound arrivals");
+            for (place, rejected) in rejected.iter_mut().enumerate() {
+                rejected.extend_from_slice(replay.rejected(place));
+            }
+        }
+        let sent = replay.finish().policies;
+        let site = Site { specs: &specs, options: &options, pauses: &pauses };
+        let spec = specs.get(0).expect("the same for each");
+        for (place, policy) in names.iter().enumerate() {
+            let built = || policy.build(PolicySite::new(spec, SEED)).expect("no model");
+            let mut alone = [0, 1].map(|switch_id| site.switch(switch_id, spec, built()));
+            let mut expected = RivalSent::default();
+            for (arrival, &is_rejected) in arrivals.iter().zip(&rejected[place]) {
+                let queue = spec.queue_index(arrival.port, arrival.queue);
+                let packet = packet(queue, arrival.size_bytes, arrival.counted);
+                let is_accepted = alone[usize::from(arrival.switch_id)].arrive(&packet, arrival.time_ns);
+                prop_assert_eq!(is_accepted, !is_rejected, "{} at {} ns", policy, arrival.time_ns);
+                if is_accepted {
+                    expected.count(arrival.size_bytes, arrival.counted);
+                }
+            }
+            prop_assert_eq!(sent[place], expected, "{}", policy);
+        }
+    }
+}

@@ -44,6 +44,13 @@ pub fn situation(buffer: &Buffer, threshold_bytes: u32, packet: &Packet) -> Situ
     }
 }
 
+/// Whether a packet fits, and leaves its queue no longer than this: Algorithm 2, line 5, for packets of any size.
+#[inline]
+pub fn fits_below(buffer: &Buffer, packet: &Packet, most_bytes: u64) -> bool {
+    let after = u64::from(buffer.shared_lengths()[packet.queue]) + u64::from(packet.size_bytes);
+    buffer.fits(packet.size_bytes) && after <= most_bytes
+}
+
 impl<S: Service> Policy for FollowLqd<S> {
     fn advance(&mut self, now: u64) {
         self.lqd.advance(now, &mut NoObserver);
@@ -54,8 +61,8 @@ impl<S: Service> Policy for FollowLqd<S> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let situation = situation(buffer, self.thresholds()[packet.queue], packet);
-        if situation.fits && situation.is_below_threshold() {
+        let threshold_bytes = self.thresholds()[packet.queue].into();
+        if fits_below(buffer, packet, threshold_bytes) {
             Decision::Accept
         } else {
             Decision::Reject
