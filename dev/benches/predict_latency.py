@@ -213,7 +213,7 @@ C_TYPES = {np.uint32: "uint32_t", np.float32: "float", np.float64: "double"}
 def measure_c(dtype, source, more, folder, rows, compiler, flags):
     """Latency and throughput in ns, and the number of predicted drops."""
     place = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    shutil.copy(REPOSITORY / "benches" / "predict_latency.c", place / "main.c")
+    shutil.copy(REPOSITORY / "dev" / "benches" / "predict_latency.c", place / "main.c")
     (place / "predict.h").write_text(
         f"#include <stdint.h>\ntypedef {C_TYPES[dtype]} value_t;\n"
         f"enum {{ FEATURES = {rows.shape[1]} }};\n"
