@@ -376,7 +376,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
     /// A decision without a model in place of one, over Dynamic Thresholds, as code for the switch: spare-tails
-    /// (docs/spare-tails.md), or the untrained rule, such as oracle:gate=0.5 (docs/rule.md).
+    /// (docs/spare-tails.md), the untrained rule, such as oracle:gate=0.5 (docs/rule.md), or fab (docs/policies.md).
     #[arg(long, value_name = "POLICY", conflicts_with_all = ["model", "target"], requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the

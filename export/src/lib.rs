@@ -35,6 +35,7 @@ mod definitions;
 mod dpdk;
 mod ebpf;
 mod error;
+mod fab;
 mod facts;
 mod fixed_layout;
 mod golden;

@@ -11,5 +11,6 @@ pub use error::PolicyCodeError;
 pub(crate) use packets::decided;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
 pub(crate) use shared::{
-    FRAME, alphas_in_128ths, c_array, c_constants, reserved_bytes, sources, verilog_words,
+    FRAME, alphas_in_128ths, c_array, c_constants, in_128ths, reserved_bytes, sources,
+    verilog_words,
 };

@@ -307,6 +307,27 @@ fn verdicts_of_a_whole_decision_are_verified() {
     }
 }
 
+/// FAB as code, whose own verdicts are those of its packets.
+#[test]
+fn fab_is_exported_as_code() {
+    let room = room_with_a_leaf();
+    let said = room.good("export --policy fab:alpha=8 --switch leaf.toml -o code");
+    for name in [".h", ".bpf.c", "_config.h", "_packets.csv"] {
+        assert!(said.contains(&format!("dropcast_fab{name} (")), "{said}");
+    }
+    let packets = String::from_utf8(room.read("code/dropcast_fab_packets.csv")).unwrap();
+    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
+    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
+    room.write("mine.txt", verdicts.join("\n"));
+    let check = "verify --policy fab:alpha=8 --switch leaf.toml --verdicts mine.txt";
+    assert!(room.good(check).contains("0 other verdicts"));
+    let refused = room.dropcast("export --policy fab:alpha=0.3 --switch leaf.toml -o other");
+    assert!(
+        refused.code == Some(1) && refused.stderr.contains("a multiple of 1/128"),
+        "{refused}"
+    );
+}
+
 /// Early drops in bursts as code, and its packets with flows.
 #[test]
 fn early_drops_are_exported_as_code() {

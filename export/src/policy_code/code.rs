@@ -2,10 +2,12 @@
 
 use super::error::PolicyCodeError;
 use super::packets::{self, PacketArrival, PolicyPackets};
+use crate::fab;
 use crate::rule::Rule;
 use crate::spare_tails;
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
+use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 
 /// A policy that can be had as code.
@@ -15,6 +17,8 @@ pub enum PolicyCode {
     Rule(Rule),
     /// Early drops in bursts over Dynamic Thresholds (`docs/spare-tails.md`).
     SpareTails(SpareTailsParameters),
+    /// Dynamic Thresholds with another alpha for the first bytes of a flow (`docs/policies.md`, `fab`).
+    Fab(FabParameters),
 }
 
 impl PolicyCode {
@@ -26,6 +30,7 @@ impl PolicyCode {
         let mut files = match self {
             PolicyCode::Rule(rule) => rule.files(spec)?,
             PolicyCode::SpareTails(parameters) => spare_tails::files(parameters, spec)?,
+            PolicyCode::Fab(parameters) => fab::files(parameters, spec)?,
         };
         let packets = self.golden(spec)?.to_csv();
         files.push(EmittedFile { name: self.packets_file().to_owned(), bytes: packets.into() });
@@ -37,6 +42,7 @@ impl PolicyCode {
         match self {
             PolicyCode::Rule(_) => "dropcast_rule_packets.csv",
             PolicyCode::SpareTails(_) => "dropcast_spare_tails_packets.csv",
+            PolicyCode::Fab(_) => "dropcast_fab_packets.csv",
         }
     }
 
@@ -47,7 +53,11 @@ impl PolicyCode {
     pub fn golden(&self, spec: &SwitchSpec) -> Result<PolicyPackets, PolicyCodeError> {
         let arrivals = match self {
             PolicyCode::Rule(_) => Rule::golden(spec),
-            PolicyCode::SpareTails(parameters) => spare_tails::golden(parameters, spec),
+            PolicyCode::SpareTails(parameters) => {
+                spare_tails::golden(parameters.silence_ns.into(), spec)
+            }
+            // Flows come in bursts, and return after a silence.
+            PolicyCode::Fab(parameters) => spare_tails::golden(parameters.window_ns, spec),
         };
         self.decided(spec, arrivals)
     }
@@ -65,6 +75,9 @@ impl PolicyCode {
             PolicyCode::Rule(rule) => packets::decided(rule.policy(spec)?, spec, arrivals),
             PolicyCode::SpareTails(parameters) => {
                 packets::decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
+            }
+            PolicyCode::Fab(parameters) => {
+                packets::decided(fab::policy(parameters)?, spec, arrivals)
             }
         })
     }

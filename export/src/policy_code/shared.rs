@@ -57,7 +57,11 @@ pub(crate) fn alphas_in_128ths(
     (0..usize::from(spec.queues_per_port)).map(|queue| in_128ths(alpha(queue))).collect()
 }
 
-fn in_128ths(alpha: f64) -> Result<u32, PolicyCodeError> {
+/// An alpha in 128ths.
+///
+/// # Errors
+/// If an integer cannot hold it.
+pub(crate) fn in_128ths(alpha: f64) -> Result<u32, PolicyCodeError> {
     let scaled = alpha * 128.0;
     let is_whole = scaled.fract() == 0.0 && (1.0..=8_388_608.0).contains(&scaled);
     if is_whole { Ok(scaled as u32) } else { Err(PolicyCodeError::Alpha(alpha)) }

@@ -4,7 +4,6 @@ use crate::policy_code::PacketArrival;
 use dropcast_data::SwitchSpec;
 use dropcast_data::random::SplitMix64;
 use dropcast_switch::policies::oracle::drain_time_ns;
-use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 
 /// So many packets arrive: every line of the code decides about some.
 const ARRIVALS: usize = 40_000;
@@ -18,7 +17,7 @@ const LARGE_ALIKE: usize = 3;
 /// burst before; between them are short packets, packets of unknown flows, and packets of others. One kind in nine lasts for more than
 /// eight windows, in one the flows go to all queues with so large packets that the buffer is full to the last, and in one flows
 /// send most of their packets before the burst is on.
-pub(crate) fn golden(parameters: &SpareTailsParameters, spec: &SwitchSpec) -> Vec<PacketArrival> {
+pub(crate) fn golden(silence_ns: u64, spec: &SwitchSpec) -> Vec<PacketArrival> {
     let mut random = SplitMix64::new(1);
     let mut arrivals = Vec::new();
     let (mut begins_ns, mut flows, mut is_after_silence) = (0, Vec::new(), false);
@@ -42,7 +41,7 @@ pub(crate) fn golden(parameters: &SpareTailsParameters, spec: &SwitchSpec) -> Ve
             begins_ns = ends_ns.saturating_add(drains.saturating_mul(port_ns) / 2);
             is_after_silence = random.between(0, 12) == 0;
             if is_after_silence {
-                begins_ns = begins_ns.saturating_add(u64::from(parameters.silence_ns) + 1);
+                begins_ns = begins_ns.saturating_add(silence_ns).saturating_add(1);
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::forests::example_of;
 use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{EmittedFile, Origin, PolicyCode, Rule, export};
+use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -114,9 +115,12 @@ fn nothing_is_found_in_exports() {
 fn nothing_is_found_in_policies() {
     let rule = Rule { alpha: vec![16.0], horizon_ns: 8_000, gate: 0.5 };
     let spare_tails = PolicyCode::SpareTails(SpareTailsParameters::default());
-    for (name, code) in
-        [("dropcast_rule", PolicyCode::Rule(rule)), ("dropcast_spare_tails", spare_tails)]
-    {
+    let codes = [
+        ("dropcast_rule", PolicyCode::Rule(rule)),
+        ("dropcast_spare_tails", spare_tails),
+        ("dropcast_fab", PolicyCode::Fab(FabParameters::default())),
+    ];
+    for (name, code) in codes {
         for reserved_bytes in [Vec::new(), vec![900, 0]] {
             let folder = tempfile::tempdir().expect("a temporary folder");
             write(folder.path(), code.files(&switch(reserved_bytes)).expect("exportable"));

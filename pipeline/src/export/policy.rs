@@ -12,8 +12,8 @@ use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Writes a policy without a model, the untrained rule or early drops in bursts over Dynamic Thresholds, as code for a switch into
-/// `folder`.
+/// Writes a policy without a model, the untrained rule or early drops in bursts over Dynamic Thresholds or FAB, as code for a switch
+/// into `folder`.
 ///
 /// # Errors
 /// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace
@@ -178,8 +178,9 @@ fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, Pipelin
             Ok(PolicyCode::Rule(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) }))
         }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
+        PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
         _ => Err(unfit(format!(
-            "{}: only the untrained rule, such as oracle:gate=0.5, and spare-tails are exported; told_late_ns is for simulations",
+            "{}: only the untrained rule, such as oracle:gate=0.5, spare-tails and fab are exported; told_late_ns is for simulations",
             policy.name()
         ))),
     }

@@ -1,5 +1,6 @@
 //! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
 
+mod fab;
 mod in_verilog;
 mod rule;
 mod spare_tails;
@@ -52,6 +53,7 @@ fn subject_of(code: &PolicyCode) -> (&'static str, String) {
         PolicyCode::SpareTails(_) => {
             ("dropcast_spare_tails", subject("dropcast_spare_tails", ", flow", ""))
         }
+        PolicyCode::Fab(_) => ("dropcast_fab", subject("dropcast_fab", ", flow", "")),
     }
 }
 

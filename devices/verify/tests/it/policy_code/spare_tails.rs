@@ -16,7 +16,7 @@ fn code(text: &str) -> PolicyCode {
 }
 
 /// Ports of two rates, of one to three queues.
-fn switch(queues_per_port: u8, buffer_bytes: u32) -> SwitchSpec {
+pub(super) fn switch(queues_per_port: u8, buffer_bytes: u32) -> SwitchSpec {
     SwitchSpec {
         queues_per_port,
         pushable: vec![true; queues_per_port.into()],
