@@ -322,10 +322,7 @@ fn fab_is_exported_as_code() {
     let check = "verify --policy fab:alpha=8 --switch leaf.toml --verdicts mine.txt";
     assert!(room.good(check).contains("0 other verdicts"));
     let refused = room.dropcast("export --policy fab:alpha=0.3 --switch leaf.toml -o other");
-    assert!(
-        refused.code == Some(1) && refused.stderr.contains("a multiple of 1/128"),
-        "{refused}"
-    );
+    assert!(refused.code == Some(1) && refused.stderr.contains("a multiple of 1/128"), "{refused}");
 }
 
 /// Early drops in bursts as code, and its packets with flows.

@@ -421,7 +421,7 @@ const MOST_PENDING: u64 = 1 << 20;
 mod batch_scores;
 mod counted_alphas;
 mod credence_lanes;
-mod given_threshold;
+mod lane_state;
 pub(crate) mod lanes_sent;
 mod pending;
 mod relevance;

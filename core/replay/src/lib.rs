@@ -37,6 +37,7 @@
 mod alpha_lanes;
 mod arrival;
 mod forest_replay;
+mod given_threshold;
 mod optimum;
 mod replay;
 mod rival_switch;

@@ -4,12 +4,12 @@
 //! in continuous time with packets of any size, drained at line rate.
 
 use crate::arrival::{Arrival, ReplayError, is_counted, is_dropped, is_predicted, number};
+use crate::given_threshold::{GivenThreshold, Rule};
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::Confusion;
 use dropcast_switch::{
-    Alphas, Buffer, BuildError, Credence, DynamicThresholds, Fit, FollowLqd, Held, LineRate,
-    NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Recorded, Removal, Switch,
-    Victim,
+    Alphas, Buffer, BuildError, DynamicThresholds, Fit, FollowLqd, Held, LineRate, Lqd,
+    NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Removal, Switch, Victim,
 };
 use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
@@ -84,10 +84,10 @@ impl ReplayPolicy {
         }
     }
 
-    /// Whether copies of its switch go on with predictions, or without those that are predicted to be dropped.
-    fn is_copied(self) -> bool {
-        use ReplayPolicy::{AlwaysAccept, Credence, FollowLqd};
-        matches!(self, Credence | AlwaysAccept | FollowLqd)
+    /// Whether it follows LQD's queues, or is LQD.
+    fn is_of_lqd(self) -> bool {
+        use ReplayPolicy::{AlwaysAccept, Credence, FollowLqd, Lqd};
+        matches!(self, Lqd | Credence | AlwaysAccept | FollowLqd)
     }
 }
 
@@ -231,23 +231,19 @@ pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
     Packet { id: packet.id | 1, ..*packet }
 }
 
-/// Credence whose predictions come with the packets, if at all.
-type RecordedCredence = Credence<LineRate, Recorded<fn(u64) -> bool>>;
-
 struct SwitchReplay {
     spec: SwitchSpec,
-    always_accept: Lane<RecordedCredence>,
-    follow_lqd: Lane<FollowLqd<LineRate>>,
-    /// Policies of which no copy begins with predictions.
+    /// The baseline. Its queues are the thresholds of the next two, whatever these drop.
+    lqd: Lane<Lqd>,
+    always_accept: Lane<GivenThreshold>,
+    follow_lqd: Lane<GivenThreshold>,
     others: Vec<(ReplayPolicy, Lane<Box<dyn Policy + Send>>)>,
     /// Which of these the switch has by itself.
     own: ReplayPolicy,
-    perfect: PredictedLane<RecordedCredence>,
-    /// Whether there are predictions for these two.
-    predicts: bool,
-    credence: PredictedLane<RecordedCredence>,
-    /// FollowLQD, fed with predicted accepts only.
-    followed: PredictedLane<FollowLqd<LineRate>>,
+    perfect: PredictedLane<GivenThreshold>,
+    credence: PredictedLane<GivenThreshold>,
+    /// If there are predictions.
+    followed: Option<Followed>,
     /// Packets so far, counted or not.
     packets: u64,
     arrived: Sent,
@@ -270,19 +266,18 @@ impl SwitchReplay {
             let built = built.map_err(|error| (policy.name(), error))?;
             Ok((row, Lane::of_switch(spec, options, drain, built)))
         };
-        let others = ReplayPolicy::ALL.into_iter().filter(|row| !row.is_copied());
-        let predictions = Recorded(is_predicted as fn(u64) -> bool);
-        let credence = Credence::new(spec, victim, fit, drain.clone(), predictions);
+        let others = ReplayPolicy::ALL.into_iter().filter(|row| !row.is_of_lqd());
+        let given = |rule| Lane::given_thresholds(spec, options, drain, rule);
         Ok(SwitchReplay {
             spec: spec.clone(),
-            always_accept: Lane::of_switch(spec, options, drain, credence),
-            follow_lqd: Lane::following_lqd(spec, options, drain),
+            lqd: Lane::of_switch(spec, options, drain, Lqd::new(victim)),
+            always_accept: given(Rule::Credence),
+            follow_lqd: given(Rule::FollowLqd),
             others: others.map(other).collect::<Result<_, _>>()?,
             own: own_row(spec),
             perfect: PredictedLane::default(),
-            predicts,
             credence: PredictedLane::default(),
-            followed: PredictedLane::default(),
+            followed: predicts.then(|| Followed::new(spec, options, drain)),
             packets: 0,
             arrived: Sent::default(),
             confusion: Confusion::default(),
@@ -302,11 +297,18 @@ impl SwitchReplay {
             self.arrived.add(Sent { packets: 1, bytes: u64::from(arrival.size_bytes) });
             self.confusion.add(dropped, predicted);
         }
-        let SwitchReplay { always_accept, follow_lqd, .. } = self;
+        let SwitchReplay { lqd, always_accept, follow_lqd, .. } = self;
+        lqd.arrive(&unpredicted, time_ns);
+        let threshold_bytes = lqd.switch.buffer().shared_lengths()[packet.queue];
+        always_accept.switch.policy_mut().threshold_bytes = threshold_bytes;
+        follow_lqd.switch.policy_mut().threshold_bytes = threshold_bytes;
+        for lane in [&mut self.perfect, &mut self.credence] {
+            lane.policy_mut().into_iter().for_each(|of| of.threshold_bytes = threshold_bytes);
+        }
         self.perfect.arrive(&perfect, time_ns, false, || Some(always_accept.clone()));
-        if self.predicts {
+        if let Some(followed) = &mut self.followed {
             self.credence.arrive(&packet, time_ns, false, || Some(always_accept.clone()));
-            self.followed.arrive(&packet, time_ns, predicted, || Some(follow_lqd.clone()));
+            followed.arrive(&packet, &unpredicted, time_ns);
         }
         always_accept.arrive(&unpredicted, time_ns);
         follow_lqd.arrive(&unpredicted, time_ns);
@@ -324,7 +326,9 @@ impl SwitchReplay {
         let credence = self.credence.finish().sent;
         let always_accept = self.always_accept.finish().sent;
         let follow_lqd = self.follow_lqd.finish().sent;
+        let lqd = self.lqd.finish();
         let sent = |row: ReplayPolicy| match row {
+            ReplayPolicy::Lqd => lqd.sent,
             ReplayPolicy::Credence => credence,
             ReplayPolicy::AlwaysAccept => always_accept,
             ReplayPolicy::FollowLqd => follow_lqd,
@@ -339,10 +343,33 @@ impl SwitchReplay {
             arrived: self.arrived,
             sent: ReplayPolicy::ALL.map(sent),
             perfect_oracle: self.perfect.finish().sent,
-            followed: self.followed.finish().sent,
-            agreement: others[&ReplayPolicy::Lqd].labels,
+            followed: self
+                .followed
+                .map_or_else(Sent::default, |followed| followed.lane.finish().sent),
+            agreement: lqd.labels,
             confusion: self.confusion,
         }
+    }
+}
+
+/// FollowLQD, fed with predicted accepts only: its virtual LQD sees no others.
+struct Followed {
+    /// Fed with all.
+    follow_lqd: Lane<FollowLqd<LineRate>>,
+    lane: PredictedLane<FollowLqd<LineRate>>,
+}
+
+impl Followed {
+    fn new(spec: &SwitchSpec, options: &ReplayOptions, drain: &LineRate) -> Self {
+        let follow_lqd = Lane::following_lqd(spec, options, drain);
+        Followed { follow_lqd, lane: PredictedLane::default() }
+    }
+
+    fn arrive(&mut self, packet: &Packet, unpredicted: &Packet, time_ns: u64) {
+        let Followed { follow_lqd, lane } = self;
+        let is_removed = is_predicted(packet.id);
+        lane.arrive(packet, time_ns, is_removed, || Some(follow_lqd.clone()));
+        follow_lqd.arrive(unpredicted, time_ns);
     }
 }
 
@@ -398,6 +425,20 @@ impl Lane<FollowLqd<LineRate>> {
     ) -> Self {
         let ReplayOptions { victim, fit } = *options;
         let policy = FollowLqd::new(spec, victim, fit, drain.clone());
+        Lane::of_switch(spec, options, drain, policy)
+    }
+}
+
+impl Lane<GivenThreshold> {
+    /// An empty switch whose thresholds are given.
+    pub(crate) fn given_thresholds(
+        spec: &SwitchSpec,
+        options: &ReplayOptions,
+        drain: &LineRate,
+        rule: Rule,
+    ) -> Self {
+        let slack_bytes = spec.slack_bytes;
+        let policy = GivenThreshold { threshold_bytes: 0, slack_bytes, rule };
         Lane::of_switch(spec, options, drain, policy)
     }
 }
@@ -473,6 +514,11 @@ impl<P> Default for PredictedLane<P> {
 }
 
 impl<P: Policy + Clone> PredictedLane<P> {
+    /// Its policy, while it runs.
+    pub(crate) fn policy_mut(&mut self) -> Option<&mut P> {
+        self.lane.as_mut().map(|lane| lane.switch.policy_mut())
+    }
+
     /// The next packet, `removed` if the policy must not see it. `without_predictions` is a lane of
     /// the same policy that has seen all earlier packets, without predictions.
     pub(crate) fn arrive(

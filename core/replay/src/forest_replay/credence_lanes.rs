@@ -1,7 +1,7 @@
 //! Credence with the predictions of many lanes.
 
-use super::given_threshold::GivenThreshold;
 use super::lanes_sent::Lead;
+use crate::given_threshold::GivenThreshold;
 use crate::replay::{Lane, Tally, predicted_drop};
 use dropcast_switch::Packet;
 use dropcast_train::Sent;

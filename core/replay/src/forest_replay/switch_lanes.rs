@@ -6,9 +6,9 @@
 //! and lanes whose predictions change the same decisions share one ([`CredenceLanes`]).
 
 use super::credence_lanes::CredenceLanes;
-use super::given_threshold::{GivenThreshold, Rule};
 use super::lanes_sent::{BaselinesSent, LanesSent};
 use crate::arrival::is_counted;
+use crate::given_threshold::{GivenThreshold, Rule};
 use crate::replay::{Lane, PredictedLane, ReplayOptions, predicted_drop};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{FollowLqd, LineRate, Lqd, Packet};
@@ -55,11 +55,7 @@ impl SwitchLanes {
         };
         let followed: Vec<_> =
             of(VotePolicy::Followed).map(|lane| (lane, PredictedLane::default())).collect();
-        let given = |rule| {
-            let slack_bytes = spec.slack_bytes;
-            let policy = GivenThreshold { threshold_bytes: 0, slack_bytes, rule };
-            Lane::of_switch(spec, options, drain, policy)
-        };
+        let given = |rule| Lane::given_thresholds(spec, options, drain, rule);
         SwitchLanes {
             lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
             accepting: given(Rule::Credence),

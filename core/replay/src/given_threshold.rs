@@ -1,22 +1,20 @@
 //! Algorithms 1 and 2 with thresholds that are computed elsewhere.
 
-use crate::alpha_lanes::are_alike;
-use crate::arrival::{is_counted, is_predicted};
-use crate::replay::Lane;
+use crate::arrival::is_predicted;
 use dropcast_switch::{Buffer, Decision, Packet, Policy, fits_below, situation};
 
 /// A policy whose threshold is computed elsewhere, and whose predictions come with the packets.
 #[derive(Clone, Debug)]
-pub(super) struct GivenThreshold {
+pub(crate) struct GivenThreshold {
     /// Of the next packet's queue.
-    pub(super) threshold_bytes: u32,
+    pub(crate) threshold_bytes: u32,
     /// The switch's.
-    pub(super) slack_bytes: u32,
-    pub(super) rule: Rule,
+    pub(crate) slack_bytes: u32,
+    pub(crate) rule: Rule,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Algorithm 1.
     Credence,
     /// Algorithm 2.
@@ -25,7 +23,7 @@ pub(super) enum Rule {
 
 impl GivenThreshold {
     /// Algorithm 1.
-    fn accepts(
+    pub(crate) fn accepts(
         &self,
         buffer: &Buffer,
         packet: &Packet,
@@ -51,32 +49,5 @@ impl Policy for GivenThreshold {
             Rule::FollowLqd => fits_below(buffer, packet, threshold_bytes),
         };
         if accepts { Decision::Accept } else { Decision::Reject }
-    }
-}
-
-impl Lane<GivenThreshold> {
-    /// Whether the decision about a packet depends on its prediction.
-    pub(super) fn asks(&self, packet: &Packet) -> bool {
-        let buffer = self.switch.buffer();
-        let mut asks = false;
-        let size_bytes = buffer.shared_part(packet.queue, packet.size_bytes);
-        if size_bytes > 0 {
-            let packet = Packet { size_bytes, ..*packet };
-            self.switch.policy().accepts(buffer, &packet, || {
-                asks = true;
-                false
-            });
-        }
-        asks
-    }
-}
-
-impl<P: Policy> Lane<P> {
-    /// Whether both transmit and count the same from now on, given the same packets and thresholds.
-    pub(super) fn continues_like(&self, other: &Self, now_ns: u64) -> bool {
-        self.tally.waiting == other.tally.waiting
-            && are_alike(&self.switch, &other.switch, now_ns, |held| {
-                (held.size_bytes, is_counted(held.id))
-            })
     }
 }
