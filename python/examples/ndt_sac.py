@@ -4,6 +4,7 @@ soft actor-critic in dropcast's environment, and compared with constant alphas o
     pip install 'skrl[jax]==2.1.1' and dropcast's wheel with its extra gym (docs/environment.md)
     python ndt_sac.py train --minutes 15 --output ndt-sac.msgpack
     python ndt_sac.py compare ndt-sac.msgpack --traces 105
+    python ndt_sac.py look ndt-sac.msgpack --traces 60
 
 The learner is skrl's SAC in JAX, which installs without CUDA. docs/environment.md describes both.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -333,6 +335,14 @@ def interval(values, seed=1):
     return values.mean(), *np.quantile(draws, [0.025, 0.975])
 
 
+def trained(env, network):
+    """The weights of a file that train wrote, and the function that applies them."""
+    actor = Actor(env.observation_space, env.action_space)
+    actor.init_state_dict(role="policy", key=jax.random.PRNGKey(0))
+    params = flax.serialization.from_bytes(actor.state_dict.params, Path(network).read_bytes())
+    return params, jax.jit(actor.apply, static_argnums=2)
+
+
 def compare(arguments):
     env = BufferEnv(TRAFFIC[arguments.traffic](arguments.duration_ms), history=HISTORY)
     policies = [f"dt:alpha={alpha}" for alpha in CONSTANTS]
@@ -345,10 +355,7 @@ def compare(arguments):
     draw = np.random.default_rng(1)
     found["drawn alphas"] = [mean_and_p99(drawn(env, draw, seed)) for seed in seeds]
     if arguments.network:
-        actor = Actor(env.observation_space, env.action_space)
-        actor.init_state_dict(role="policy", key=jax.random.PRNGKey(0))
-        params = flax.serialization.from_bytes(actor.state_dict.params, Path(arguments.network).read_bytes())
-        apply = jax.jit(actor.apply, static_argnums=2)
+        params, apply = trained(env, arguments.network)
         played(env, params, apply, UNSEEN)
         found["ndt, soft actor-critic"], every, spent = [], [], time.process_time()
         for seed in seeds:
@@ -388,12 +395,168 @@ def about_decisions(decisions, spent):
     print("alphas chosen: " + ", ".join(f"{2.0 ** (at - 2):g} {share:.1%}" for at, share in enumerate(shares)))
 
 
+# Complete Sharing as an alpha: any free byte is a threshold of the whole buffer.
+SHARED = 2.0**20
+
+
+def watched(env, decide, seed):
+    """An episode under what decide says. Its decisions: when, the share of the buffer that each port held, log2(alpha)."""
+    observation, _ = env.reset(seed=seed)
+    decisions = []
+    is_over = False
+    while not is_over:
+        action = decide(observation)
+        held = observation[:, 0, ATTRIBUTES.index("held")]
+        observation, _, terminated, truncated, info = env.step(action)
+        decisions.append((info["time_ns"] - info["elapsed_ns"], held, action))
+        is_over = terminated or truncated
+    return decisions
+
+
+def fct_of_ports(flows):
+    """The mean completion time of the flows to each port."""
+    return {port: flows["fct_ns"][flows["to_server"] == port].mean() for port in np.unique(flows["to_server"]).tolist()}
+
+
+def alone(experiment, flows, port, folder):
+    """The switch with the flows to one port, and no others."""
+    own = flows[flows["to_server"] == port]
+    own = np.sort(own[["start_ns", "from_server", "to_server", "size_bytes"]])
+    path = Path(folder, f"{port}.csv")
+    np.savetxt(path, own, fmt="%d", delimiter=",", header="start_ns,src_host,dst_host,size_bytes", comments="")
+    described = {"policies": experiment["policies"], "fabric": experiment["fabric"]}
+    described |= {"flow_list": str(path), "flow_list_transport": "new-reno"}
+    return BufferEnv(described, history=HISTORY, alpha=(0.25, SHARED))
+
+
+def look(arguments):
+    """Figures 10, 11 and 12(a)."""
+    experiment = TRAFFIC["fan-in"](arguments.duration_ms)
+    env = BufferEnv(experiment, history=HISTORY, alpha=(0.25, SHARED))
+    params, apply = trained(env, arguments.network)
+    draw = np.random.default_rng(1)
+    deciders = {"complete-sharing": lambda _: np.full(env.action_space.shape, np.log2(SHARED))}
+    for alpha in ("0.5", "1", "32"):
+        deciders[f"dt:alpha={alpha}"] = lambda _, alpha=alpha: np.full(env.action_space.shape, np.log2(float(alpha)))
+    deciders["drawn alphas"] = lambda _: quantized(draw.uniform(-1, 1, env.action_space.shape))
+    deciders["ndt, soft actor-critic"] = lambda observation: alphas(params, apply, observation)
+    seeds = range(UNSEEN, UNSEEN + arguments.traces)
+    drops = {name: [] for name in deciders}
+    # Of each trace and policy the mean completion times of ports: all together, and each port alone in the switch.
+    together, by_itself = {name: [] for name in deciders}, {name: [] for name in deciders}
+    every = []
+    for seed in seeds:
+        for name, decide in deciders.items():
+            decisions = watched(env, decide, seed)
+            flows = env.flows()
+            assert (flows["fct_ns"] > 0).all(), f"{name}, trace {seed}: a flow did not complete"
+            drops[name].append(env.drops()["queue_bytes"] / experiment["fabric"]["leaf_buffer_bytes"])
+            together[name].append(fct_of_ports(flows))
+            if name.startswith("ndt"):
+                every.append(decisions)
+            with tempfile.TemporaryDirectory() as folder:
+                ports = {}
+                for port in together[name][-1]:
+                    single = alone(experiment, flows, port, folder)
+                    watched(single, decide, 0)
+                    ports |= fct_of_ports(single.flows())
+                by_itself[name].append(ports)
+    about_fairness(together, by_itself)
+    about_drops(drops)
+    about_heavy_queues(every)
+    about_thresholds(env, deciders)
+
+
+def about_fairness(together, by_itself):
+    """Figure 12(a): the variance over ports of their slowdowns, completion time beside that alone in the switch."""
+    several = [nth for nth, ports in enumerate(together["dt:alpha=1"]) if len(ports) > 1]
+    print(f"fairness, {len(several)} traces with several receivers; variance of the ports' slowdowns, lower is fairer")
+    found = {}
+    for name, traces in together.items():
+        for reading, base in (("own", by_itself[name]), ("shared", by_itself["complete-sharing"])):
+            slowdowns = [[traces[at][port] / base[at][port] for port in traces[at]] for at in several]
+            found[name, reading] = np.asarray([np.var(ports) for ports in slowdowns])
+    print("| policy | alone under the policy | less fair than DT | alone under Complete Sharing | less fair than DT |")
+    print("|---|---|---|---|---|")
+    for name in together:
+        cells = []
+        for reading in ("own", "shared"):
+            values = found[name, reading]
+            cells.append("{:.3f} ({:.3f} to {:.3f})".format(*interval(values)))
+            cells.append(f"{np.mean(values > found['dt:alpha=1', reading]):.0%}")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def about_drops(drops):
+    """Figure 11: the share of the buffer that a port holds when it drops a packet."""
+    print("| policy | drops | 5% | 25% | half | 75% | 95% | with more than 60% of the buffer | a trace's median |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, traces in drops.items():
+        shares = np.concatenate(traces)
+        if not len(shares):
+            print(f"| {name} | 0 | none | none | none | none | none | none | none |")
+            continue
+        quantiles = " | ".join(f"{share:.1%}" for share in np.quantile(shares, [0.05, 0.25, 0.5, 0.75, 0.95]))
+        median = "{:.1%} ({:.1%} to {:.1%})".format(*interval([np.median(trace) for trace in traces if len(trace)]))
+        print(f"| {name} | {len(shares)} | {quantiles} | {np.mean(shares > 0.6):.1%} | {median} |")
+
+
+def about_heavy_queues(every):
+    """Whether NDT gives a heavy queue a small alpha (section VI-D)."""
+    held = np.concatenate([held for trace in every for _, held, _ in trace])
+    chosen = np.concatenate([action for trace in every for _, _, action in trace])
+    print("| a port holds | decisions | mean log2(alpha) | alpha up to 1 | alpha 32 |\n|---|---|---|---|---|")
+    for least, most in ((0, 0), (0, 0.05), (0.05, 0.2), (0.2, 0.6), (0.6, 1)):
+        is_in = held == 0 if most == 0 else (held > least) & (held <= most)
+        mine = chosen[is_in]
+        numbers = "none | none | none"
+        if len(mine):
+            numbers = f"{mine.mean():+.2f} | {np.mean(mine <= 0):.1%} | {np.mean(mine == 5):.1%}"
+        print(f"| {least:.0%} to {most:.0%} of the buffer | {len(mine)} | {numbers} |")
+    beyond = []
+    for trace in every:
+        heavy = [(held.argmax(), action) for _, held, action in trace if held.max() > 0.2]
+        if heavy:
+            beyond.append(np.mean([action[longest] - np.delete(action, longest).mean() for longest, action in heavy]))
+    if beyond:
+        words = "log2(alpha) of a longest queue above 20% of the buffer, less that of others: {:+.2f} ({:+.2f} to {:+.2f})"
+        print(words.format(*interval(beyond)) + f", {len(beyond)} traces")
+
+
+def about_thresholds(env, deciders, rows=10):
+    """Figure 10: queues and thresholds of two receivers over time, of the first trace that has two."""
+    seed = UNSEEN
+    while len(np.unique(env.flows_under("dt:alpha=1", seed)["to_server"])) != 2:
+        seed += 1
+    ports = np.unique(env.flows_under("dt:alpha=1", seed)["to_server"]).astype(int)
+    names = ["complete-sharing", "dt:alpha=1", "ndt, soft actor-critic"]
+    traces = [watched(env, deciders[name], seed) for name in names]
+    end_ns = max(trace[-1][0] for trace in traces) + 1
+    print(f"trace {seed}: largest queue / least threshold of two ports at decisions, % of the buffer")
+    print("| ms | " + " | ".join(f"{name}, port {port}" for name in names for port in ports) + " |")
+    print("|---" * (1 + 2 * len(names)) + "|")
+    for nth in range(rows):
+        cells = []
+        for trace in traces:
+            rows_in = [row for row in trace if nth == row[0] * rows // end_ns]
+            for port in ports:
+                if not rows_in:
+                    cells.append("none")
+                    continue
+                queue = max(held[port] for _, held, _ in rows_in)
+                least = min(min(1, 2.0 ** action[port] * max(0, 1 - held.sum())) for _, held, action in rows_in)
+                cells.append(f"{queue * 100:.0f} / {least * 100:.0f}")
+        bounds = (end_ns * at / rows / 1e6 for at in (nth, nth + 1))
+        print("| {:.0f} to {:.0f} | ".format(*bounds) + " | ".join(cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("train", "compare"):
+    for name in ("train", "compare", "look"):
         command = commands.add_parser(name)
-        command.add_argument("--traffic", choices=sorted(TRAFFIC), default="fan-in")
+        if name != "look":
+            command.add_argument("--traffic", choices=sorted(TRAFFIC), default="fan-in")
         command.add_argument("--duration-ms", type=float, default=500, help="time in which flows start")
         if name == "train":
             command.add_argument("--minutes", type=float, default=15, help="of processor time")
@@ -404,12 +567,15 @@ def main():
             command.add_argument("--reward-scale", type=float, default=20)
             command.add_argument("--warm-up", type=int, default=500, help="random decisions before it learns")
             command.add_argument("--validation", type=int, default=16, help="traces that choose the network")
+        elif name == "look":
+            command.add_argument("network", help="what train wrote")
+            command.add_argument("--traces", type=int, default=60)
         else:
             command.add_argument("network", nargs="?", help="what train wrote")
             command.add_argument("--cma", help="a network of dropcast-ndt")
             command.add_argument("--traces", type=int, default=105)
     arguments = parser.parse_args()
-    return train(arguments) if arguments.command == "train" else compare(arguments)
+    {"train": train, "compare": compare, "look": look}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

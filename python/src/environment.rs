@@ -4,7 +4,9 @@ use crate::settings::{Described, text};
 use crate::{errors, work};
 use dropcast_lab::closed_loop::{Experiment, NamedPolicy, Prepared, Traffic};
 use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{Decisions, EndedFlows, Episode, FlowClass, FlowRecord, Next};
+use dropcast_simulate::{
+    Decisions, DroppedPacket, EndedFlows, Episode, FlowClass, FlowRecord, Next,
+};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -97,6 +99,14 @@ impl Environment {
         let episode = self.episode();
         let flows = episode.as_ref().map_or(&[][..], Episode::flows);
         PyArray1::from_vec(py, numbers(flows))
+    }
+
+    /// The packets that the switch has dropped, three numbers each: time, port, and bytes in the queue without it.
+    fn drops<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        let episode = self.episode();
+        let drops = episode.as_ref().map_or(&[][..], Episode::drops);
+        let of = |drop: &DroppedPacket| [drop.time_ns, drop.port.into(), drop.queue_bytes.into()];
+        PyArray1::from_vec(py, drops.iter().flat_map(of).collect())
     }
 
     /// The flows of run `run` under a policy.

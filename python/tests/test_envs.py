@@ -90,6 +90,16 @@ def test_a_constant_alpha_is_dynamic_thresholds(experiment, interval_ns):
     assert not np.array_equal(flows, env.flows_under("dt:alpha=0.25", 2))
 
 
+def test_drops_are_those_that_were_counted():
+    env = BufferEnv(SHORT)
+    steps = played(env, 2, lambda _: np.full(16, -2.0, dtype=np.float32))
+    drops = env.drops()
+    assert len(drops) == sum(step[4]["dropped"] for step in steps[1:]) > 0
+    assert (np.diff(drops["time_ns"].astype(np.int64)) >= 0).all() and (drops["port"] < 16).all()
+    # A quarter of what is free: a fifth of the buffer at most.
+    assert 0 < drops["queue_bytes"].max() <= 1_000_000 / 5
+
+
 def test_rewards_add_up_to_completion_times():
     env = BufferEnv(SHORT)
     steps = played(env, 6, lambda _: np.zeros(16, dtype=np.float32))

@@ -45,6 +45,9 @@ FLOW = np.dtype(
     ]
 )
 
+#: The fields of a dropped packet: when, for which port, and the bytes in the port's queue without it.
+DROP = np.dtype([("time_ns", np.uint64), ("port", np.uint64), ("queue_bytes", np.uint64)])
+
 _COUNTS = ("time_ns", "elapsed_ns", "flow_ns", "started", "completed", "dropped", "dropped_bytes")
 
 
@@ -145,6 +148,10 @@ class BufferEnv(gymnasium.Env[Observation, Action]):
         """The flows of this episode that have ended, with the fields of :data:`FLOW`; those that did not complete
         are there once it is over."""
         return _flows(self._environment.flows())
+
+    def drops(self) -> npt.NDArray[Any]:
+        """The packets that the switch has dropped in this episode, with the fields of :data:`DROP`."""
+        return self._environment.drops().view(DROP)
 
     def flows_under(self, policy: str, seed: int) -> npt.NDArray[Any]:
         """The flows of the episode with this seed under a policy of every switch, such as ``"dt:alpha=8"``."""

@@ -101,20 +101,21 @@ pub struct DecisionInterval {
     pub next: Next,
 }
 
-/// Keeps the records of flows, and counts drops at one switch.
+/// Keeps the records of flows, and the drops at one switch.
 #[derive(Clone, Debug, Default)]
 pub struct EndedFlows {
     /// In order of completion, then incomplete ones.
     pub flows: Vec<FlowRecord>,
+    /// The packets that the switch dropped, in order of time.
+    pub drops: Vec<DroppedPacket>,
     switch_id: u16,
-    dropped: u64,
     dropped_bytes: u64,
 }
 
 impl Sink for EndedFlows {
     fn dropped(&mut self, drop: &DroppedPacket) {
         if drop.switch_id == self.switch_id {
-            self.dropped += 1;
+            self.drops.push(*drop);
             self.dropped_bytes += u64::from(drop.size_bytes);
         }
     }
@@ -205,6 +206,11 @@ impl<W: Workload> Episode<W> {
         &self.ended.flows
     }
 
+    /// The packets that the switch has dropped, in order of time.
+    pub fn drops(&self) -> &[DroppedPacket] {
+        &self.ended.drops
+    }
+
     /// The totals so far.
     pub fn outcome(&self) -> SimulationOutcome {
         self.simulation.outcome(self.now_ns)
@@ -228,7 +234,7 @@ impl<W: Workload> Episode<W> {
         }
         self.steering.decide(alphas);
         let before = (self.now_ns, self.simulation.outcome(self.now_ns));
-        let dropped = (self.ended.dropped, self.ended.dropped_bytes);
+        let dropped = (self.ended.drops.len(), self.ended.dropped_bytes);
         let (next, flow_ns) = self.run_on()?;
         if next != Next::Decision {
             self.is_over = true;
@@ -241,7 +247,7 @@ impl<W: Workload> Episode<W> {
             flow_ns,
             started: after.flows - before.1.flows,
             completed: after.completed - before.1.completed,
-            dropped: self.ended.dropped - dropped.0,
+            dropped: (self.ended.drops.len() - dropped.0) as u64,
             dropped_bytes: self.ended.dropped_bytes - dropped.1,
             next,
         })
