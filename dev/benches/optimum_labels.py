@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What labels of the optimum are worth beside LQD's: the tables of docs/trace.md.
+"""What labels of the optimum are worth beside LQD's: what docs/trace.md says of them.
 
 Usage: optimum_labels.py DROPCAST FOLDER. LQD runs five times in the fabric (load 40%, bursts of 150% of a shallow buffer, DCTCP).
 Forests are trained on four of the runs with either label, replayed on the fifth, and asked in the fabric in eight runs with other

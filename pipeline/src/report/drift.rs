@@ -53,14 +53,14 @@ impl DriftSection {
     }
 }
 
-/// Half a packet more on either side: none then and none now is no drift, and a share of 0 has a logarithm.
+/// Both shares are larger by half a packet of the fewer rows: none then and none now is no drift, however many rows there are,
+/// and a share of 0 has a logarithm.
 fn log2_of_shares(of: fn(&Confusion) -> u64, now: &Confusion, then: &Confusion) -> Option<f64> {
-    let share = |confusion: &Confusion| {
-        let Confusion { tp, fp, tn, fn_ } = *confusion;
-        let rows = tp + fp + tn + fn_;
-        (rows > 0).then(|| (of(confusion) as f64 + 0.5) / (rows as f64 + 1.0))
-    };
-    Some((share(now)? / share(then)?).log2())
+    let rows = |Confusion { tp, fp, tn, fn_ }: &Confusion| tp + fp + tn + fn_;
+    let fewer = rows(now).min(rows(then));
+    let share =
+        |confusion: &Confusion| of(confusion) as f64 / rows(confusion) as f64 + 0.5 / fewer as f64;
+    (fewer > 0).then(|| (share(now) / share(then)).log2())
 }
 
 #[cfg(test)]
@@ -79,6 +79,8 @@ mod tests {
         near(log2((200_000, 1_000_000), (100_000, 1_000_000)), 1.0);
         near(log2((100_000, 1_000_000), (20_000, 100_000)), -1.0);
         assert_eq!(log2((0, 1_000), (0, 1_000)), Some(0.0));
+        assert_eq!(log2((0, 200_000), (0, 1_000)), Some(0.0));
+        near(log2((0, 1_000_000), (1, 1_000)), -1.585);
         assert_eq!(log2((0, 0), (5, 10)), None);
     }
 }

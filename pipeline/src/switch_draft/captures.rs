@@ -34,7 +34,7 @@ pub struct UntoldByCaptures {
     /// Of captures: the shared buffer, bytes.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub buffer_bytes: Option<u32>,
-    /// Of captures: the alpha of the switch's Dynamic Thresholds; without it reports assume 0.5.
+    /// Of captures: the alpha of the switch's Dynamic Thresholds; without it reports take the switch's policy to be Complete Sharing.
     #[cfg_attr(feature = "clap", arg(long, value_name = "X"))]
     pub dt_alpha: Option<f64>,
     /// Of captures: what has a port of its own [default: each of several captures, each of several interfaces, else each
@@ -87,7 +87,7 @@ pub(super) fn from_captures(
         ));
     }
     if untold.dt_alpha.is_none() {
-        notes.push("dt_alpha is not known from captures: reports assume 0.5 until the description has the switch's".to_owned());
+        notes.push("dt_alpha is not known from captures: reports take the switch's policy to be Complete Sharing until the description has it".to_owned());
     }
     let toml = description(
         &captures,

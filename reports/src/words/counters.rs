@@ -57,7 +57,7 @@ fn conclusion(report: &CounterReport) -> String {
         "Dropped: {} packets, {} bytes ({}% of what arrived), in {} of {} intervals; {peaked}.",
         count(report.dropped_packets),
         range(report.dropped_bytes),
-        ratio(dropped_percent(report), 4),
+        dropped_percent(report),
         count(report.intervals_with_drops),
         count(report.intervals)
     );
@@ -95,9 +95,16 @@ fn conclusion(report: &CounterReport) -> String {
 }
 
 /// Of the bytes that arrived.
-fn dropped_percent(report: &CounterReport) -> f64 {
-    let dropped = report.dropped_bytes.at_most as f64;
-    100.0 * dropped / (report.sent_bytes as f64 + dropped)
+fn dropped_percent(report: &CounterReport) -> String {
+    let percent = |dropped: u64| {
+        let arrived = report.sent_bytes as f64 + dropped as f64;
+        ratio(100.0 * dropped as f64 / arrived, 4)
+    };
+    let BytesRange { at_least, at_most } = report.dropped_bytes;
+    match (percent(at_least), percent(at_most)) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}"),
+    }
 }
 
 fn saved(bytes: BytesRange) -> String {
