@@ -96,8 +96,8 @@ def test_drops_are_those_that_were_counted():
     drops = env.drops()
     assert len(drops) == sum(step[4]["dropped"] for step in steps[1:]) > 0
     assert (np.diff(drops["time_ns"].astype(np.int64)) >= 0).all() and (drops["port"] < 16).all()
-    # A quarter of what is free: a fifth of the buffer at most.
-    assert 0 < drops["queue_bytes"].max() <= 1_000_000 / 5
+    # A quarter of what is free: a fifth of the buffer, and a packet beyond, at most.
+    assert 0 < drops["queue_bytes"].max() < 1_000_000 / 5 + 1_500
 
 
 def test_rewards_add_up_to_completion_times():
