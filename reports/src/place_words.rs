@@ -48,7 +48,7 @@ fn queues(verdict: &Verdict) -> Vec<&QueueDrops> {
 fn episode_line(verdict: &Verdict, episode: &EpisodeSection) -> String {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     format!(
-        "from {} after the first arrival on{}, for {}, at {}: {}",
+        "from {} after the first of these arrivals on{}, for {}, at {}: {}",
         duration(episode.first_ns.saturating_sub(begin_ns)),
         at_clock(episode.first_ns, verdict),
         duration(episode.last_ns - episode.first_ns),

@@ -47,7 +47,7 @@ pub(crate) fn episode(verdict: &Verdict, rank: usize, episode: &EpisodeSection) 
     let timeline = &episode.timeline;
     let after = numbers::duration(timeline.begin_ns.saturating_sub(begin_ns));
     let at = match numbers::at_clock(timeline.begin_ns, verdict) {
-        known if known.is_empty() => format!("{after} after the first arrival"),
+        known if known.is_empty() => format!("{after} after the first of these arrivals"),
         known => known.trim_start_matches(" (").trim_end_matches(')').to_owned(),
     };
     let from = format!(" (from {at} on)");
