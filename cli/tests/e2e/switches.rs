@@ -198,7 +198,7 @@ fn the_untrained_rule_is_exported_as_code() {
     let refusals = [
         (
             "--policy dt --switch leaf.toml",
-            "policy: dt: only the untrained rule, such as oracle:gate=0.5, and spare-tails are exported",
+            "policy: dt: only the untrained rule, such as oracle:gate=0.5, spare-tails and fab are exported",
         ),
         ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only the untrained rule"),
         ("--policy oracle:base=abm --switch leaf.toml", "base abm: expected Dynamic Thresholds"),

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +119,7 @@ static int refuses_others(const struct constants *right)
 /* What both programs share, and where it is pinned. */
 static const char *const shared[] = {"m_switch", "m_state"};
 static char folder[64], pins[2][96];
+static int is_mounted;
 
 static void unpin(void)
 {
@@ -125,16 +127,30 @@ static void unpin(void)
 
     for (nth = 0; nth < 2; nth++)
         unlink(pins[nth]);
+    if (is_mounted)
+        umount(folder);
     rmdir(folder);
+}
+
+/* A folder for pins: where the system has mounted them, or a mount of its own. */
+static int make_folder(void)
+{
+    snprintf(folder, sizeof folder, "/sys/fs/bpf/dropcast-test-%d", (int)getpid());
+    if (mkdir(folder, 0700) == 0)
+        return 0;
+    strcpy(folder, "/tmp/dropcast-test-XXXXXX");
+    if (!mkdtemp(folder))
+        return -errno;
+    is_mounted = mount("bpf", folder, "bpf", 0, NULL) == 0;
+    return is_mounted ? 0 : -errno;
 }
 
 static int pin(const struct bpf_object *object)
 {
-    int nth, error = 0;
+    int nth, error = make_folder();
 
-    snprintf(folder, sizeof folder, "/sys/fs/bpf/dropcast-test-%d", (int)getpid());
-    if (mkdir(folder, 0700) != 0)
-        return -errno;
+    if (error != 0)
+        return error;
     atexit(unpin);
     for (nth = 0; nth < 2 && error == 0; nth++) {
         snprintf(pins[nth], sizeof pins[nth], "%s/%s", folder, shared[nth]);
