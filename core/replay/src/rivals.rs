@@ -61,7 +61,7 @@ impl RivalsSent {
     }
 }
 
-/// Replays of one trace through policies, each with a switch of its own. Memory: the packets in their
+/// Replays of one trace through policies, each with a switch of its own, but for alphas, which share some. Memory: the packets in their
 /// buffers, and the arrivals for the optimum.
 pub struct RivalReplay {
     specs: SwitchSpecs,
