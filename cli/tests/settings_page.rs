@@ -174,7 +174,7 @@ const ENUMS: [(&str, &str); 16] = [
 ];
 
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 20] = [
+const WORDS: [(&str, &str); 21] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),
@@ -185,6 +185,7 @@ const WORDS: [(&str, &str); 20] = [
     ("PathBuf", "path"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](policies.md)"),
+    ("Decision", "[policy](policies.md), without a model"),
     ("AqmSpec", "[AQM](policies.md)"),
     ("FeatureSet", "[features](features.md)"),
     ("Budget", "[budget](sweep.md#budgets)"),

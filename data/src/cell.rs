@@ -24,6 +24,11 @@ pub(crate) enum BadCell {
     Unknown { text: String, expected: &'static str },
     #[error("matches no rule of [[capture.port]]: {0}; add a rule to the switch description")]
     NoPort(String),
+    #[error(
+        "of the mirror is not told: the packet has no usable time stamp of ERSPAN III (100 ns, or IEEE 1588 with a \
+         subheader); leave out times = \"mirror\" of [capture] if such packets are expected"
+    )]
+    NoMirrorTime,
     #[error("are {got}, but the header line names {expected}")]
     FieldCount { got: usize, expected: usize },
 }
@@ -32,7 +37,7 @@ impl BadCell {
     /// Skipped rows are counted under this name.
     pub(crate) fn reason(&self) -> &'static str {
         match self {
-            BadCell::Empty(_) => "empty",
+            BadCell::Empty(_) | BadCell::NoMirrorTime => "empty",
             BadCell::NotANumber { .. } => "not-a-number",
             BadCell::OutOfRange { .. } => "out-of-range",
             BadCell::Unknown { .. } => "not-understood",

@@ -86,10 +86,10 @@ pub fn describe(path: &Path, columns: &EventColumns) -> Result<FileKind, DataErr
     }
 }
 
-/// Reads the capture at `path` to its end and tells what its packets are.
+/// Reads the capture at `path` to its end, or to where it is cut off, and tells what its packets are.
 ///
 /// # Errors
-/// If it cannot be read, is no capture, or is damaged.
+/// If it cannot be read, is no capture, is damaged, or is cut off before its first packet ends.
 pub fn summarize_capture(path: &Path) -> Result<CaptureSummary, DataError> {
     let file = shown(path);
     let no_capture = || DataError::file(&file, "is no capture", "expected pcap or pcapng");

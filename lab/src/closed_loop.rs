@@ -5,6 +5,7 @@
 
 mod choice;
 mod comparison;
+mod decision;
 mod experiment;
 mod flow_times;
 mod job;
@@ -18,6 +19,7 @@ mod summary;
 
 pub use choice::{Candidate, Choice, Chooser};
 pub use comparison::{Comparison, PolicyRuns};
+pub use decision::Decision;
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
 pub(crate) use experiment::{lqd, usual_policies};

@@ -1,12 +1,12 @@
 //! Oracles that are chosen by what they do to flows, and trained again on what they meet
 //! (`docs/closed-loop.md`).
 //!
-//! A round runs Credence with the current oracle, labels what its switches meet, trains on these
+//! A round runs the decision with the current oracle, labels what its switches meet, trains on these
 //! rows and all earlier ones, and measures the new forest in the loop: DAgger (Ross, Gordon and
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Experiment, KeptRuns, MOST_RUNS, NamedPolicy, Objective, Oracles,
+    Candidate, Choice, Chooser, Decision, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -19,7 +19,6 @@ use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::sweep::LoopChoice;
 use dropcast_pipeline::train::train_on;
-use dropcast_switch::PolicySpec;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -32,13 +31,15 @@ pub struct RefineTask {
     pub experiment: Experiment,
     /// What is chosen by.
     pub objective: Objective,
+    /// What asks the models.
+    pub decision: Decision,
     /// Models to choose from, with their names.
     pub models: Vec<(String, Model)>,
     /// Labelled traces that train beside what the loop gives; round 0 trains on them alone.
     pub data: Vec<LabelledTrace>,
     /// How forests are trained; all rows train.
     pub train: TrainSettings,
-    /// Most rounds of training on what Credence meets; 0 only chooses.
+    /// Most rounds of training on what the decision meets; 0 only chooses.
     pub rounds: u32,
     /// Runs that are labelled in each round.
     pub labelled_runs: u32,
@@ -56,10 +57,10 @@ pub struct RefineSettings {
     /// Models to choose from.
     #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "MODEL"))]
     pub model: Vec<PathBuf>,
-    /// Labelled traces that train beside what Credence meets.
+    /// Labelled traces that train beside what the decision meets.
     #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "FILE"))]
     pub data: Vec<PathBuf>,
-    /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.
+    /// Most rounds of training on what the decision meets; fewer if a round does not help. 0 only chooses.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 3))]
     pub rounds: u32,
     /// Runs that each round labels and trains on.
@@ -81,6 +82,7 @@ impl RefineSettings {
         Ok(RefineTask {
             experiment: closed_loop.experiment()?,
             objective: closed_loop.objective,
+            decision: closed_loop.decision,
             models: self.model.iter().map(model).collect::<Result<_, PipelineError>>()?,
             data: LabelledTrace::open_all(&self.data, &train.features.names())?,
             train,
@@ -106,6 +108,10 @@ pub struct LoopSettings {
     /// large.
     #[cfg_attr(feature = "clap", arg(long, value_name = "METRIC", default_value_t))]
     pub objective: Objective,
+    /// What asks the models, named without one (docs/policies.md): credence, or a filter such as
+    /// oracle:base=dt:alpha=8. It is compared with itself without a model, a filter with its base.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t))]
+    pub decision: Decision,
 }
 
 impl LoopSettings {
@@ -150,6 +156,7 @@ impl LoopChoice for LoopSettings {
         let task = RefineTask {
             experiment: self.experiment()?,
             objective: self.objective.clone(),
+            decision: self.decision.clone(),
             models: parsed.collect::<Result<_, PipelineError>>()?,
             data: Vec::new(),
             train: TrainSettings::default(),
@@ -168,9 +175,11 @@ impl LoopChoice for LoopSettings {
 pub struct Refined {
     /// What was chosen by.
     pub objective: Objective,
+    /// What asks the models.
+    pub decision: Decision,
     /// Round 0 chooses among the models that are there before the loop runs.
     pub rounds: Vec<Round>,
-    /// The round with the best choice; null if nothing was better than always accepting.
+    /// The round with the best choice; null if nothing was better than no model.
     pub best_round: Option<usize>,
     /// The best choice on runs that it was not chosen on; null if there was none.
     pub confirmation: Option<Candidate>,
@@ -233,7 +242,8 @@ pub fn refine(
     // Before the experiment runs.
     LabelledTraces::new(task.data.clone(), &task.train.features)?;
     let features = all_features(task)?;
-    let chooser = Chooser::new(&task.experiment, &task.objective, &features, resources)?
+    let RefineTask { experiment, objective, decision, .. } = task;
+    let chooser = Chooser::new(experiment, objective, decision, &features, resources)?
         .keeping(task.kept.clone());
     let work = Work { task, resources, progress, chooser };
     let mut models = task.models.clone();
@@ -332,21 +342,19 @@ impl Work<'_> {
         Ok((Round { rows, drops, choice }, oracle))
     }
 
-    /// Runs Credence with an oracle, or always accepting, on runs that nothing is chosen by, and
+    /// Runs the decision with an oracle, or without one, on runs that nothing is chosen by, and
     /// labels them.
     fn label(
         &self,
         round: u32,
         oracle: Option<&Oracle>,
     ) -> Result<Vec<LabelledTrace>, PipelineError> {
-        let RefineTask { experiment, labelled_runs, train, .. } = self.task;
+        let RefineTask { experiment, decision, labelled_runs, train, .. } = self.task;
         let mut oracles = Oracles::default();
-        let mut policy = PolicySpec::Credence(Default::default());
         if let Some((_, model)) = oracle {
             oracles.insert("current", model.clone());
-            policy = policy.with_model("current");
         }
-        let policy = NamedPolicy::from(policy);
+        let policy = decision.with(oracle.map(|_| "current"));
         let experiment = Experiment { policies: vec![policy.clone()], ..experiment.clone() };
         let prepared = experiment.prepare_with(oracles)?;
         let first = 2 * experiment.runs + (round - 1) * labelled_runs;
@@ -356,7 +364,7 @@ impl Work<'_> {
             prepared.label(&policy, run, &train.features, &format!("round {round} run {run}"))
         };
         let traces = runs.map(label).collect();
-        self.progress.end("what Credence met");
+        self.progress.end("what the decision met");
         traces
     }
 
@@ -379,13 +387,14 @@ impl Work<'_> {
         best: Option<(usize, Oracle, Choice)>,
         models: Vec<Oracle>,
     ) -> Result<Refined, PipelineError> {
-        let objective = self.task.objective.clone();
+        let (objective, decision) = (self.task.objective.clone(), self.task.decision.clone());
         let Some((round, (_, model), choice)) = best else {
             let (_, model) = models.into_iter().next_back().expect("every round has a model");
             let model = never_predicting(&model);
             let (best_round, confirmation) = (None, None);
             return Ok(Refined {
                 objective,
+                decision,
                 rounds,
                 best_round,
                 confirmation,
@@ -398,7 +407,8 @@ impl Work<'_> {
         let confirmation = confirmed.candidates.into_iter().next();
         let is_better = confirmed.chosen.is_some();
         let model = if is_better { model } else { never_predicting(&model) };
-        Ok(Refined { objective, rounds, best_round: Some(round), confirmation, is_better, model })
+        let best_round = Some(round);
+        Ok(Refined { objective, decision, rounds, best_round, confirmation, is_better, model })
     }
 }
 

@@ -310,6 +310,10 @@ fn queues_of_a_port_have_alphas_of_their_own_where_that_is_better() {
     let (alpha, each) = (rivals.best_alpha().expect("one"), rivals.class_alphas().expect("better"));
     assert!(each.sent.bytes > alpha.sent.bytes, "{each:?} {alpha:?}");
     assert_eq!(each.kind, RivalKind::ClassAlphas);
+    // One of 14 alphas for each of two queues, against one of 15.
+    let gain = rivals.gains.class_alphas_over_alpha.expect("replayed");
+    let more = each.sent.bytes as i64 - alpha.sent.bytes as i64;
+    assert_eq!((gain.bytes, gain.choices), (more, 14 * 14 * 15));
     // It is the policy that its name says.
     let again = judge(&traces, &asked(&[&each.policy]), &resources, &Silent).expect("replayed");
     assert_eq!(again.rivals.asked().next().expect("asked").sent, each.sent);

@@ -123,6 +123,25 @@ def test_an_episode_is_a_run_of_the_experiment():
     assert run["single"]["slowdown"]["mean"] == pytest.approx(slowdowns.mean())
 
 
+def test_flows_replayed_from_a_list_take_as_long(tmp_path):
+    def decide(observation):
+        return np.clip(np.floor(np.abs(np.sin(1e3 * observation.sum(axis=(1, 2)))) * 8) - 2, -2, 5)
+
+    env = BufferEnv(SHORT)
+    played(env, 1, decide)
+    columns = ["start_ns", "from_server", "to_server", "size_bytes"]
+    flows = np.sort(env.flows()[[*columns, "fct_ns"]])
+    path = tmp_path / "flows.csv"
+    header = "start_ns,src_host,dst_host,size_bytes"
+    np.savetxt(path, flows[columns], fmt="%d", delimiter=",", header=header, comments="")
+    listed = {key: SHORT[key] for key in ("policies", "fabric")}
+    listed |= {"flow_list": str(path), "flow_list_transport": "new-reno"}
+    again = BufferEnv(listed)
+    played(again, 1, decide)
+    assert len(flows) > 10
+    np.testing.assert_array_equal(np.sort(again.flows()[[*columns, "fct_ns"]]), flows)
+
+
 def test_the_alpha_of_one_port_is_observed_and_counts():
     env = BufferEnv(SHORT, interval_ns=1_000_000, history=2)
     env.reset(seed=1)

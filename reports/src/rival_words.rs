@@ -34,7 +34,7 @@ fn base(rival: &RivalSection) -> String {
 }
 
 /// The alphas by queue, as settings have them.
-fn by_queue(rival: &RivalSection) -> &str {
+pub(crate) fn by_queue(rival: &RivalSection) -> &str {
     rival.policy.trim_start_matches("dt:alpha=")
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     let all = best.into_iter().flatten().chain(rivals.asked());
     let mut rows: Vec<(String, Sent)> = all.map(|of| (name(of), of.sent)).collect();
     if let Some(optimum) = rivals.optimum {
-        rows.push(("OPT, the best schedule found".to_owned(), optimum.found));
+        rows.push(("OPT, the best schedule found, by bytes".to_owned(), optimum.found));
     }
     rows
 }

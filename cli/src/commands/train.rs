@@ -48,7 +48,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, resources.threads())?;
     write_model(&args.output, &model)?;
     let metrics = model.metrics.as_ref();
-    let ChosenSplit { split, passed_over } = &chosen;
+    let ChosenSplit { split, passed_over, .. } = &chosen;
     let mut cautions = cautions(&model);
     if let Ok(gain) = &gain {
         gain.cautions.iter().for_each(|caution| progress.note(caution));

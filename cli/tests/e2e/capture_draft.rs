@@ -162,6 +162,32 @@ fn captures_of_every_kind_are_read() {
     assert!(drafted > 6, "{drafted}");
 }
 
+/// tcpdump was killed while it wrote a packet: what came before is used, and told.
+#[test]
+fn what_a_cut_capture_holds_is_drafted_and_shown() {
+    let room = Room::new();
+    let sent = burst(0, [[2, 1], [3, 1]], [1, 1]);
+    let whole = pcap(&sent);
+    room.write("a.pcap", &whole[..whole.len() - 7]);
+    room.write("b.pcap", pcap(&burst(0, [[1, 1], [3, 1]], [2, 1])));
+    let before = sent.len() - 1;
+    let draft = room.good_with_notes(&format!("switch a.pcap b.pcap {GIVEN}"));
+    let note = format!("a.pcap is cut off: the draft is of its {before} packets before the cut");
+    assert!(draft.contains(&note), "{draft}");
+    let shown = room.good("inspect a.pcap");
+    assert!(
+        shown.contains("\ncut off: the file ends within what follows these packets\n"),
+        "{shown}"
+    );
+    let shown: serde_json::Value =
+        serde_json::from_str(&room.good("inspect a.pcap --format json")).unwrap();
+    let capture = &shown["capture"];
+    assert_eq!((&capture["packets"], &capture["is_cut_off"]), (&before.into(), &true.into()));
+    let shown: serde_json::Value =
+        serde_json::from_str(&room.good("inspect b.pcap --format json")).unwrap();
+    assert_eq!(shown["capture"]["is_cut_off"], false);
+}
+
 #[test]
 fn what_is_not_known_is_asked_for_and_what_is_no_capture_refused() {
     let room = Room::new();
@@ -171,7 +197,7 @@ fn what_is_not_known_is_asked_for_and_what_is_no_capture_refused() {
     let both: Vec<Sent> =
         [burst(0, [[1, 1], [3, 1]], [2, 1]), burst(400_000, [[2, 1]; 2], [1, 1])].concat();
     room.write("both.pcap", pcap(&both));
-    room.write("cut.pcap", &out[..out.len() - 7]);
+    room.write("header.pcap", &out[..31]);
     room.write("notes.txt", "the rack was moved at noon\n");
     room.write("empty.pcap", "");
     room.write("none/notes.txt", "nothing\n");
@@ -188,7 +214,7 @@ fn what_is_not_known_is_asked_for_and_what_is_no_capture_refused() {
         format!("switch a.pcap {GIVEN} --dt-alpha 0"),
         format!("switch a.pcap {GIVEN} --dt-alpha NaN"),
         format!("switch a.pcap notes.txt {GIVEN}"),
-        format!("switch a.pcap cut.pcap {GIVEN}"),
+        format!("switch a.pcap header.pcap {GIVEN}"),
         format!("switch a.pcap missing.pcap {GIVEN}"),
         format!("switch missing*.pcap {GIVEN}"),
         format!("switch none {GIVEN}"),

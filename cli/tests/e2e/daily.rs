@@ -41,7 +41,8 @@ fn the_documented_job_runs_and_gates() {
     assert!(told.status.success(), "{stderr}");
     assert!(stderr.contains("notes.txt"), "{stderr}");
     let line = String::from_utf8(room.read("daily.log")).expect("text");
-    assert!(line.starts_with("arrivals=") && line.contains(" drift=null"), "{line}");
+    let begins = "trace=\"switch=0\" traces=1 begin_utc=null arrivals=";
+    assert!(line.starts_with(begins) && line.contains(" drift=null"), "{line}");
     // A candidate that always pays goes all the way, but for a push that fails.
     let any = "gain < -1000000000000";
     let always = script

@@ -34,6 +34,8 @@ pub struct CaptureSummary {
     pub pairs: BTreeMap<Pair, u64>,
     /// Packets of other pairs, which are too many.
     pub other_pairs: u64,
+    /// Whether the file ends within what follows the last packet: tcpdump was killed, or its disk was full.
+    pub is_cut_off: bool,
     /// The time of the last packet, nanoseconds.
     pub(super) last_ns: u64,
 }
@@ -79,14 +81,22 @@ fn is_group(address: IpAddr) -> bool {
 }
 
 impl CaptureSummary {
-    /// Reads a capture to its end.
+    /// Reads a capture to its end, or to where it is cut off after some packets.
     pub(crate) fn of(mut packets: PacketFile) -> Result<Self, DataError> {
         let mut summary = CaptureSummary::default();
-        while let Some(packet) = packets.next_packet()? {
-            let (packet, _) = unwrapped(packet);
-            summary.add(&packet, &read_headers(packet.link_type, packet.captured));
+        loop {
+            match packets.next_packet() {
+                Ok(Some(packet)) => {
+                    let (packet, _) = unwrapped(packet);
+                    summary.add(&packet, &read_headers(packet.link_type, packet.captured));
+                }
+                Ok(None) => return Ok(summary),
+                Err(error) => {
+                    summary.is_cut_off = packets.is_cut_off() && summary.packets > 0;
+                    return if summary.is_cut_off { Ok(summary) } else { Err(error) };
+                }
+            }
         }
-        Ok(summary)
     }
 
     pub(crate) fn add(&mut self, packet: &RawPacket<'_>, headers: &PacketHeaders) {

@@ -262,20 +262,18 @@ impl CaptureRows {
         let ports = self.map.port.iter().zip(&self.met.ports).zip(1..);
         let ports = ports.filter(|((rule, _), _)| rule.is_of(&self.name)).map(
             |((rule, &is_met), number)| RuleUse {
-                unmet: format!(
-                    "no packet met rule {number} of [[capture.port]] (port = {})",
-                    rule.port
-                ),
+                list: "[[capture.port]]",
+                place: number,
+                name: format!("rule {number} (port = {})", rule.port),
                 switch_id: Some(rule.switch.unwrap_or(self.switch_id)),
                 is_met,
             },
         );
         let queues = self.map.queue.iter().zip(&self.met.queues).zip(1..);
         let queues = queues.map(|((rule, &is_met), number)| RuleUse {
-            unmet: format!(
-                "no packet met rule {number} of [[capture.queue]] (queue = {})",
-                rule.queue
-            ),
+            list: "[[capture.queue]]",
+            place: number,
+            name: format!("rule {number} (queue = {})", rule.queue),
             switch_id: None,
             is_met,
         });
@@ -329,10 +327,8 @@ fn at_mirror<'a>(
 ) -> Result<RawPacket<'a>, (&'static str, BadCell)> {
     // That it has no time of the capture is told later.
     let RawTime::Known(captured_ns, _) = packet.time else { return Ok(packet) };
-    let expected = "a time stamp of ERSPAN III, in 100 ns or of IEEE 1588 with a subheader; or leave out times = \
-                    \"mirror\" of [capture]";
     let Wrapping::Mirror(Some(time)) = wrapping else {
-        return Err(("time", BadCell::Empty(expected)));
+        return Err(("time", BadCell::NoMirrorTime));
     };
     let wrong = |value: &str, expected| {
         Err(("time", BadCell::OutOfRange { value: value.to_owned(), expected }))

@@ -264,7 +264,15 @@ impl EventFiles {
     /// By how much clocks of captures differ at least, in a sentence; none if nothing tells. Complete once the iterator
     /// has ended.
     pub fn clock_remark(&self) -> Option<String> {
-        let (packets, most_ns) = self.captures.sightings().early_acknowledgements()?;
+        let sightings = self.captures.sightings();
+        if sightings.clocks_are_unknown() {
+            return Some(
+                "whether the clocks of these captures agree is not known: none holds an acknowledgement of TCP of \
+                 another's data; a difference of 100 us changes LQD's drops (docs/pcap.md)"
+                    .to_owned(),
+            );
+        }
+        let (packets, most_ns) = sightings.early_acknowledgements()?;
         Some(format!(
             "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
              the clocks of these captures differ by that at least; shift one (editcap -t), or capture with one clock \

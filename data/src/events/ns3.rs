@@ -112,11 +112,11 @@ impl Ns3Rows {
 
     /// The listed devices, and which of them have lines.
     pub(crate) fn rule_uses(&self) -> Vec<RuleUse> {
-        let ports = self.map.port.iter().zip(&self.met);
-        let uses = ports.map(|(&Ns3Port { node, device, switch, .. }, &is_met)| RuleUse {
-            unmet: format!(
-                "no packet was at device {device} of node {node}, which [[ns3.port]] lists"
-            ),
+        let ports = self.map.port.iter().zip(&self.met).zip(1..);
+        let uses = ports.map(|((&Ns3Port { node, device, switch, .. }, &is_met), place)| RuleUse {
+            list: "[[ns3.port]]",
+            place,
+            name: format!("device {device} of node {node}"),
             switch_id: Some(switch),
             is_met,
         });

@@ -360,6 +360,11 @@ fn open_stream(
     clocks: &MirrorClocks,
 ) -> Result<Source, DataError> {
     if format == EventFormat::Csv {
+        let whole = recorded_name(path);
+        if [".pcap", ".pcapng", ".cap"].iter().any(|ending| whole.ends_with(ending)) {
+            let problem = "is named like a capture, and does not begin like one";
+            return Err(DataError::file(file, problem, "expected pcap or pcapng"));
+        }
         let rows = CsvRows::start(file, input)?;
         let rows =
             EventRows::start(file, rows, &options.columns, options.time_unit, options.switch_id)?;

@@ -1,6 +1,7 @@
 //! What captures that are merged tell of each other: packets that are there twice, and clocks that differ.
 
 use crate::capture::{Sight, TcpSight};
+use std::collections::BTreeSet;
 
 /// Copies of a packet come within this time.
 const COPY_WITHIN_NS: u64 = 1_000_000;
@@ -22,6 +23,12 @@ pub(super) struct Sightings {
     copies: u64,
     early: u64,
     most_early_ns: u64,
+    /// Where the last packet was captured, and where others were before, until captures are known to take turns.
+    last: Option<Place>,
+    left: BTreeSet<Place>,
+    take_turns: bool,
+    /// Whether an acknowledgement of data was captured elsewhere than the data.
+    is_compared: bool,
 }
 
 /// A packet that was seen.
@@ -38,6 +45,8 @@ struct Flow {
     flow: u64,
     /// The byte after the last that was seen.
     next: u32,
+    /// Where it was captured.
+    place: Place,
     early: Option<EarlyAck>,
 }
 
@@ -59,6 +68,11 @@ impl Sightings {
             self.copies += u64::from(is_copy);
             *seen = Seen { identity: sight.identity, time_ns };
         }
+        if !self.take_turns && self.last != Some(place) {
+            self.left.extend(self.last);
+            self.take_turns = self.left.contains(&place);
+            self.last = Some(place);
+        }
         if let Some(tcp) = &sight.tcp {
             self.flows.resize(REMEMBERED, Flow::default());
             self.add_data(time_ns, place, tcp);
@@ -76,6 +90,11 @@ impl Sightings {
         (self.early > 0).then_some((self.early, self.most_early_ns))
     }
 
+    /// Whether packets of several places mix in time, and no acknowledgement tells whether their clocks agree.
+    pub(super) fn clocks_are_unknown(&self) -> bool {
+        self.take_turns && !self.is_compared
+    }
+
     fn add_data(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
         let (first, next) = tcp.sequence;
         if first == next {
@@ -83,11 +102,11 @@ impl Sightings {
         }
         let known = &mut self.flows[slot(tcp.flows.0)];
         if known.flow != tcp.flows.0 {
-            *known = Flow { flow: tcp.flows.0, next, early: None };
+            *known = Flow { flow: tcp.flows.0, next, place, early: None };
             return;
         }
         if is_after(next, known.next) {
-            known.next = next;
+            (known.next, known.place) = (next, place);
         }
         let Some(early) = known.early else { return };
         // The byte that was acknowledged last is among these.
@@ -95,6 +114,7 @@ impl Sightings {
             is_after(early.acknowledged, first) && !is_after(early.acknowledged, next);
         let ahead_ns = time_ns.saturating_sub(early.time_ns);
         if acknowledges && early.place != place && ahead_ns <= MOST_SKEW_NS {
+            self.is_compared = true;
             self.early += 1;
             self.most_early_ns = self.most_early_ns.max(ahead_ns);
         }
@@ -106,6 +126,7 @@ impl Sightings {
     fn add_acknowledgement(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
         let Some(acknowledged) = tcp.acknowledged else { return };
         let known = &mut self.flows[slot(tcp.flows.1)];
+        self.is_compared |= known.flow == tcp.flows.1 && known.place != place;
         let is_ahead = known.flow == tcp.flows.1
             && is_after(acknowledged, known.next)
             && acknowledged.wrapping_sub(known.next) < MOST_AHEAD;
@@ -145,6 +166,24 @@ mod tests {
             .iter()
             .for_each(|(time_ns, file, sight)| sightings.add(*time_ns, (*file, 0), sight));
         sightings.early_acknowledgements()
+    }
+
+    #[test]
+    fn clocks_are_unknown_where_captures_mix_and_none_acknowledges_the_others_data() {
+        let unknown = |packets: &[(u64, usize, Sight)]| {
+            let mut sightings = Sightings::default();
+            packets
+                .iter()
+                .for_each(|(time_ns, file, sight)| sightings.add(*time_ns, (*file, 0), sight));
+            sightings.clocks_are_unknown()
+        };
+        let [one, two, three] = [data(0, 100), data(100, 200), data(200, 300)];
+        // Files of one port, one after the other.
+        assert!(!unknown(&[(0, 0, one), (5, 1, two), (9, 2, three)]));
+        // One way only.
+        assert!(unknown(&[(0, 0, one), (5, 1, Sight::default()), (9, 0, two)]));
+        assert!(!unknown(&[(0, 0, one), (5, 1, ack(100)), (9, 0, two)]));
+        assert!(!unknown(&[(0, 0, one), (5, 1, ack(200)), (9, 0, two)]));
     }
 
     #[test]

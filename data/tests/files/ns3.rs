@@ -111,7 +111,7 @@ fn devices_can_be_mapped_to_ports() {
     let map = Ns3Map { port: vec![port, absent, elsewhere], ..Ns3Map::default() };
     let mut files = EventFiles::open(std::slice::from_ref(&path), &with_map(map)).unwrap();
     assert_eq!(files.by_ref().map(|batch| batch.unwrap().events.len()).sum::<usize>(), 1_303);
-    let told = ["no packet was at device 9 of node 2, which [[ns3.port]] lists"];
+    let told = ["no packet met device 9 of node 2 of [[ns3.port]]"];
     assert_eq!(files.unmet_rules(), told);
     let nodes = Some(vec![7]);
     let (events, provenance) =

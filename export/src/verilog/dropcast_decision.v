@@ -34,9 +34,10 @@ module dropcast_decision #(
     parameter [31:0] PACKETS = 32'd938,
     // How much longer than its threshold a queue may become.
     parameter [31:0] SLACK_BYTES = 32'd0,
-    // Recent arrivals are counted in a window of this length, an eighth of a base RTT; averages have this time constant.
+    // Recent arrivals are counted in a window of this length, an eighth of a base RTT.
     parameter [63:0] WINDOW_NS = 64'd4000,
     /* verilator lint_off UNUSEDPARAM */
+    // The time constant of averages, of models whose features have them.
     parameter [31:0] TAU_NS = 32'd32000,
     /* verilator lint_on UNUSEDPARAM */
     // Bits of the largest dividend, 33 to 64 with recent arrivals: of the product of a 32-bit number and the window, and of

@@ -170,6 +170,8 @@ const RIVALS: [(&str, CountsOf); 5] = [
 /// How often each policy is better or worse than the best rivals.
 fn headline(map: &Map) -> String {
     let Map { tally, settings, .. } = map;
+    let head = "pairs, better / worse than";
+    let names = longest(tally.policies.iter().map(|own| own.policy.as_str()), head);
     let mut text = format!(
         "{} pairs of a point and a measure, {} runs. The best policy of each pair was chosen on {} other runs: of alphas \
          (Complete Sharing is one), of all that predict nothing (plain), of these and the untrained rules.\nBetter / worse: at most \
@@ -178,14 +180,14 @@ fn headline(map: &Map) -> String {
         settings.runs,
         settings.choosing_runs,
         percent(Some(FALSE_DISCOVERY_RATE)),
-        "pairs, better / worse than",
+        head,
     );
     for (rival, _) in RIVALS {
         let _ = write!(text, " {rival:>13}");
     }
     text.push_str("  share of LQD's gain over the best plain: median (pairs)\n");
     for policy in &tally.policies {
-        let _ = write!(text, "{:<28}", policy.policy);
+        let _ = write!(text, "{:<names$}", policy.policy);
         for (_, counts) in RIVALS {
             let counts = counts(policy)
                 .map_or_else(|| "-".to_owned(), |own| format!("{} / {}", own.better, own.worse));
@@ -203,14 +205,16 @@ fn headline(map: &Map) -> String {
 
 /// What it costs to set one policy everywhere.
 fn settings(map: &Map) -> String {
+    let head = "set everywhere";
+    let names = longest(map.tally.settings.iter().map(|own| own.policy.as_str()), head);
     let mut text = format!(
-        "\n{:<28} {:>16} {:>14} {:>22}\n",
-        "set everywhere", "best of plain in", "median regret", "worse by a tenth in"
+        "\n{:<names$} {:>16} {:>14} {:>22}\n",
+        head, "best of plain in", "median regret", "worse by a tenth in"
     );
     for own in &map.tally.settings {
         let median = percent(own.median_regret);
         let (best, often) = (own.best, own.worse_by_a_tenth);
-        let _ = writeln!(text, "{:<28} {best:>16} {median:>14} {often:>22}", own.policy);
+        let _ = writeln!(text, "{:<names$} {best:>16} {median:>14} {often:>22}", own.policy);
     }
     text
 }
@@ -220,24 +224,27 @@ fn gains(map: &Map) -> String {
     let names: Vec<&str> =
         map.tally.policies.iter().skip(1).map(|own| own.policy.as_str()).collect();
     let widths: Vec<usize> = names.iter().map(|name| name.len().max(6)).collect();
+    let found: Vec<(&MapPoint, &Finding)> =
+        findings(map).filter(|(_, finding)| finding.gain().is_some()).collect();
+    let (places, measures) = place_and_measure(&found);
+    let plain = |(_, finding): &(_, &Finding)| finding.best_plain.clone().unwrap_or_default();
+    let bests = longest(found.iter().map(plain), "best");
     let mut text = format!(
         "\nWhere LQD is better than the best policy that predicts nothing, and which share of that others get\n\
-         {:<64} {:<20} {:<16} {:>9} {:>9} {:>6}",
+         {:<places$} {:<measures$} {:<bests$} {:>9} {:>9} {:>6}",
         "point", "measure", "best", "its mean", "LQD", "gain"
     );
     for (name, &width) in names.iter().zip(&widths) {
         let _ = write!(text, " {name:>width$}");
     }
     text.push('\n');
-    let mut rows = 0;
-    for (point, finding) in findings(map).filter(|(_, finding)| finding.gain().is_some()) {
-        rows += 1;
+    for &(point, finding) in &found {
         let mean = |policy| shown(mean_of(point, policy, &finding.measure));
         let best = finding.best_plain.as_deref().unwrap_or_default();
         let relative = finding.lqd().and_then(|lqd| lqd.over_plain.as_ref()?.relative);
         let _ = write!(
             text,
-            "{:<64} {:<20} {best:<16} {:>9} {:>9} {:>6}",
+            "{:<places$} {:<measures$} {best:<bests$} {:>9} {:>9} {:>6}",
             place(&point.condition),
             finding.measure.name(),
             mean(best),
@@ -250,39 +257,54 @@ fn gains(map: &Map) -> String {
         }
         text.push('\n');
     }
-    if rows == 0 {
+    if found.is_empty() {
         return "\nLQD is nowhere better than the best policy that predicts nothing.\n".to_owned();
     }
     text
+}
+
+/// The width of a column that has these texts.
+fn longest(texts: impl Iterator<Item: AsRef<str>>, head: &str) -> usize {
+    texts.map(|text| text.as_ref().len()).fold(head.len(), usize::max)
+}
+
+/// The widths of the columns that name points and measures.
+fn place_and_measure(found: &[(&MapPoint, &Finding)]) -> (usize, usize) {
+    let places = longest(found.iter().map(|(point, _)| place(&point.condition)), "point");
+    (places, longest(found.iter().map(|(_, finding)| finding.measure.name()), "measure"))
 }
 
 /// Where a policy is better, or worse, than the best that predicts nothing.
 fn verdicts(map: &Map, wanted: Verdict) -> String {
     let word = verdict(wanted);
     let mut text = format!("\nWhere a policy is {word} than the best that predicts nothing\n");
-    let empty = text.len();
+    let mut rows = Vec::new();
     for (point, finding) in findings(map) {
         for own in finding.policies.iter().filter(|own| own.policy != "lqd") {
-            let Some(over) = own.over_plain.as_ref().filter(|own| own.verdict == wanted) else {
-                continue;
-            };
-            let mean = |policy| shown(mean_of(point, policy, &finding.measure));
-            let best = finding.best_plain.as_deref().unwrap_or_default();
-            let _ = writeln!(
-                text,
-                "{:<64} {:<20} {:<28} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
-                place(&point.condition),
-                finding.measure.name(),
-                own.policy,
-                mean(&own.policy),
-                mean(best),
-                mean("lqd"),
-                percent(over.relative.map(f64::abs)),
-            );
+            let over = own.over_plain.as_ref().filter(|own| own.verdict == wanted);
+            rows.extend(over.map(|over| (point, finding, own, over)));
         }
     }
-    if text.len() == empty {
-        text.push_str("nowhere\n");
+    if rows.is_empty() {
+        return text + "nowhere\n";
+    }
+    let found: Vec<(&MapPoint, &Finding)> = rows.iter().map(|row| (row.0, row.1)).collect();
+    let (places, measures) = place_and_measure(&found);
+    let names = longest(rows.iter().map(|row| row.2.policy.as_str()), "");
+    for (point, finding, own, over) in rows {
+        let mean = |policy| shown(mean_of(point, policy, &finding.measure));
+        let best = finding.best_plain.as_deref().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:<places$} {:<measures$} {:<names$} {:>9}, {best} {:>9}, LQD {:>9}, by {}",
+            place(&point.condition),
+            finding.measure.name(),
+            own.policy,
+            mean(&own.policy),
+            mean(best),
+            mean("lqd"),
+            percent(over.relative.map(f64::abs)),
+        );
     }
     text
 }

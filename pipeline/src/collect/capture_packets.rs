@@ -42,6 +42,8 @@ pub struct CapturePackets {
     pub for_groups: u64,
     /// Packets whose addresses are not in the lists, because there are too many pairs of them.
     pub not_listed: u64,
+    /// Whether the file is cut off after these packets.
+    pub is_cut_off: bool,
 }
 
 /// Packets of an interface.
@@ -112,6 +114,7 @@ impl CapturePackets {
             vlans: names(summary.by(|pair: &Pair| pair.vlan)),
             for_groups: for_groups.values().sum(),
             not_listed: summary.other_pairs,
+            is_cut_off: summary.is_cut_off,
         }
     }
 }

@@ -70,12 +70,12 @@ impl VerdictCheck {
     /// Number of mismatches kept.
     pub const SHOWN: usize = 5;
 
-    /// Why the verdicts are not the policy's; none if they are.
+    /// Why the verdicts are not those of the policy, or of the model's whole decision; none if they are.
     pub fn failure(&self) -> Option<String> {
         match self.mismatches {
             0 => None,
-            1 => Some("1 verdict is not the policy's".to_owned()),
-            mismatches => Some(format!("{mismatches} verdicts are not the policy's")),
+            1 => Some("1 verdict differs from the expected one".to_owned()),
+            mismatches => Some(format!("{mismatches} verdicts differ from the expected ones")),
         }
     }
 }

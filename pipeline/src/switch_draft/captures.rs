@@ -69,6 +69,13 @@ pub(super) fn from_captures(
     for file in &files {
         check(progress)?;
         let (name, summary) = (name_of(file), summary_of(file)?);
+        if summary.is_cut_off {
+            notes.push(format!(
+                "{} is cut off: the draft is of its {} packets before the cut",
+                file.display(),
+                summary.packets
+            ));
+        }
         match captures.iter_mut().find(|capture| capture.name == name) {
             Some(known) => join(&mut known.summary, summary),
             None => captures.push(NamedCapture { name, summary }),

@@ -345,7 +345,7 @@ impl LabelledTrace {
     }
 
     /// The switches that it tells of.
-    fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
         self.meta.switches.iter().flat_map(SwitchSpecs::all)
     }
 }

@@ -8,7 +8,7 @@ use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::{TrainSettings, Trainer};
 use crate::traces::kept_rows::Counted;
-use crate::traces::{LabelledTrace, LabelledTraces};
+use crate::traces::{EPISODE_GAP_RTTS, LabelledTrace, LabelledTraces};
 use dropcast_data::{DataError, scratch_file};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, PartMetrics};
@@ -141,7 +141,7 @@ impl OpenRoles {
 }
 
 /// The split of traces: the one that is stated, or the first with drops in every part. Which one and
-/// why is noted, if others were passed over.
+/// why is noted, if others were passed over, and if it cuts within an episode of drops.
 ///
 /// # Errors
 /// If the rows decide: if they cannot be read, or no split has drops in every part.
@@ -158,6 +158,18 @@ pub fn choose_split(
     let chosen = chosen.map_err(|error| traces.explain(error))?;
     if let Some(why) = chosen.why() {
         progress.note(&why);
+    }
+    let rtts_ns =
+        traces.traces().iter().flat_map(|trace| trace.specs()).map(|spec| spec.base_rtt_ns);
+    if let (Some(pause_ns), Some(rtt_ns)) = (chosen.shortest_pause_ns, rtts_ns.max())
+        && pause_ns <= rtt_ns.saturating_mul(EPISODE_GAP_RTTS)
+    {
+        progress.note(&format!(
+            "the split cuts within an episode of drops: LQD's drops on both sides of a cut are {pause_ns} ns apart, {:.1} \
+             base RTTs, so the test rows are like those that train; a longer trace has longer pauses, or keep a trace \
+             apart for testing (--test)",
+            pause_ns as f64 / rtt_ns as f64
+        ));
     }
     Ok(chosen)
 }

@@ -85,6 +85,7 @@ class RefineSettings(ForestSettings, total=False):
 
     runs: int | None
     objective: str
+    decision: str
     rounds: int
     labelled_runs: int
     seed: int

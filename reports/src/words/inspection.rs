@@ -116,6 +116,9 @@ fn capture_text(capture: &CapturePackets) -> String {
     ] {
         lines.extend((packets > 0).then(|| format!("{} packets {what}", count(packets))));
     }
+    if capture.is_cut_off {
+        lines.push("cut off: the file ends within what follows these packets".to_owned());
+    }
     lines.join("\n") + "\n"
 }
 

@@ -3,6 +3,7 @@
 //! Congestion comes in episodes, so a fifth of the rows may hold no drop: nothing can be chosen or
 //! measured on it.
 
+use super::episodes::Cuts;
 use super::part::{Part, RunTime};
 use super::plan::{SplitPlan, part_between, run_cuts};
 use super::split::Split;
@@ -40,6 +41,8 @@ pub struct ChosenSplit {
     pub split: Split,
     /// The splits that were tried before, in order.
     pub passed_over: Vec<PassedOver>,
+    /// Of a split by episodes: the shortest pause between two drops of a run that it cuts, nanoseconds.
+    pub shortest_pause_ns: Option<u64>,
 }
 
 /// A split that leaves a part without drops.
@@ -63,7 +66,7 @@ impl From<Split> for Candidate {
 
 impl From<Split> for ChosenSplit {
     fn from(split: Split) -> Self {
-        ChosenSplit { split, passed_over: Vec::new() }
+        ChosenSplit { split, passed_over: Vec::new(), shortest_pause_ns: None }
     }
 }
 
@@ -121,17 +124,20 @@ impl SplitChoice {
         let (times, drops) = RunTimes::read_with_drops(source, features)?;
         let mut passed_over = Vec::new();
         for (by, candidate) in &self.candidates {
+            let mut shortest_pause_ns = None;
             let split = match candidate {
                 Candidate::Stated(split) => split.clone(),
                 &Candidate::Episodes { train_share, validation_share, guard_ns } => {
                     let cuts = drops.cuts(train_share, validation_share);
-                    let Some((validation_from, test_from)) = cuts else { continue };
+                    let Some(cuts) = cuts else { continue };
+                    let Cuts { validation_from, test_from, shortest_pause_ns: shortest_ns } = cuts;
+                    shortest_pause_ns = (shortest_ns < u64::MAX).then_some(shortest_ns);
                     Split::Episodes { validation_from, test_from, guard_ns }
                 }
             };
             let rows = Counted { source, features, times: &times, drops: &drops };
             match rows.part_without_drops(&split)? {
-                None => return Ok(ChosenSplit { split, passed_over }),
+                None => return Ok(ChosenSplit { split, passed_over, shortest_pause_ns }),
                 Some(without_drops) => passed_over.push(PassedOver { by: *by, without_drops }),
             }
         }

@@ -3,6 +3,17 @@
 use super::part::RunTime;
 use crate::share::Share;
 
+/// Where the parts of a split by episodes of drops begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cuts {
+    /// Where validation begins, if any rows validate.
+    pub validation_from: Option<RunTime>,
+    /// Where testing begins.
+    pub test_from: RunTime,
+    /// The shorter of the pauses that are cut, nanoseconds; `u64::MAX` between runs.
+    pub shortest_pause_ns: u64,
+}
+
 /// Where validation, if any, and testing begin: in long pauses between drops, a tenth of the longest at
 /// least, that leave each part half of its share of them, or some if there are no such pauses; among
 /// these, near the shares.
@@ -13,7 +24,7 @@ pub(super) fn cut_drops(
     drops: &[(RunTime, u64)],
     train_share: Share,
     validation_share: Share,
-) -> Option<(Option<RunTime>, RunTime)> {
+) -> Option<Cuts> {
     let pauses = pauses(drops);
     let mut lengths: Vec<u64> = pauses.iter().map(|pause| pause.length_ns).collect();
     lengths.sort_unstable();
@@ -79,19 +90,21 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn cuts(&self, pauses: &[&Pause]) -> Option<(Option<RunTime>, RunTime)> {
+    fn cuts(&self, pauses: &[&Pause]) -> Option<Cuts> {
         let trains = |pause: &Pause| pause.before >= self.least_train;
         let leaves_tests = |pause: &Pause| pause.before <= self.most_before_test;
         let Some(least) = self.least_validation else {
             let test = nearest(pauses, self.train, |pause| trains(pause) && leaves_tests(pause))?;
-            return Some((None, test.cut));
+            let shortest_pause_ns = test.length_ns;
+            return Some(Cuts { validation_from: None, test_from: test.cut, shortest_pause_ns });
         };
         let last = pauses.iter().rfind(|pause| leaves_tests(pause))?.before;
         let validates = |from: &Pause, to: f64| to > from.before && to - from.before >= least;
         let end = nearest(pauses, self.train, |pause| trains(pause) && validates(pause, last))?;
         let test =
             nearest(pauses, self.end, |pause| leaves_tests(pause) && validates(end, pause.before))?;
-        Some((Some(end.cut), test.cut))
+        let shortest_pause_ns = end.length_ns.min(test.length_ns);
+        Some(Cuts { validation_from: Some(end.cut), test_from: test.cut, shortest_pause_ns })
     }
 }
 
@@ -120,8 +133,8 @@ mod tests {
     }
 
     fn cut(drops: &[(RunTime, u64)]) -> Option<(u64, u64)> {
-        let (validation, test) = cut_drops(drops, share(0.6), share(0.2))?;
-        Some((validation.unwrap().time_ns, test.time_ns))
+        let cuts = cut_drops(drops, share(0.6), share(0.2))?;
+        Some((cuts.validation_from.unwrap().time_ns, cuts.test_from.time_ns))
     }
 
     #[test]
@@ -130,7 +143,8 @@ mod tests {
         let drops: Vec<_> = (0..10).chain(1_000..1_010).chain(5_000..5_003).map(at).collect();
         assert_eq!(cut(&drops), Some((505, 3_005)));
         let none = cut_drops(&drops, share(0.6), Share::ZERO).unwrap();
-        assert_eq!(none, (None, RunTime { run: 7, time_ns: 505 }));
+        let test_from = RunTime { run: 7, time_ns: 505 };
+        assert_eq!(none, Cuts { validation_from: None, test_from, shortest_pause_ns: 991 });
     }
 
     #[test]
@@ -157,9 +171,10 @@ mod tests {
     fn runs_follow_one_another() {
         let drops: Vec<_> =
             [1, 2, 3].into_iter().map(|run| (RunTime { run, time_ns: 5 }, 1)).collect();
-        let (validation, test) = cut_drops(&drops, share(0.6), share(0.2)).unwrap();
-        assert_eq!(validation, Some(RunTime { run: 2, time_ns: 0 }));
-        assert_eq!(test, RunTime { run: 3, time_ns: 0 });
+        let validation_from = Some(RunTime { run: 2, time_ns: 0 });
+        let test_from = RunTime { run: 3, time_ns: 0 };
+        let cuts = Cuts { validation_from, test_from, shortest_pause_ns: u64::MAX };
+        assert_eq!(cut_drops(&drops, share(0.6), share(0.2)), Some(cuts));
     }
 
     proptest! {
@@ -196,6 +211,8 @@ mod tests {
             match cut(&drops) {
                 None => prop_assert_eq!(expected, 0),
                 Some((first, second)) => {
+                    let cuts = cut_drops(&drops, share(0.6), share(0.2)).unwrap();
+                    prop_assert_eq!(cuts.shortest_pause_ns, pause(first).min(pause(second)));
                     prop_assert!(pause(first).min(pause(second)) >= expected.div_ceil(10));
                     prop_assert!(0.0 < before(first) && before(first) < before(second));
                     prop_assert!(before(second) < all);

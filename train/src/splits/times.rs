@@ -1,6 +1,6 @@
 //! Arrival times of a run's rows, in bounded memory.
 
-use super::episodes::cut_drops;
+use super::episodes::{Cuts, cut_drops};
 use super::part::{RunSwitch, RunTime};
 use super::split::Split;
 use crate::rows::row_numbers::RowNumbers;
@@ -176,12 +176,8 @@ impl DropTimes {
         })
     }
 
-    /// Where validation, if any, and testing begin in a split by episodes of drops.
-    pub(super) fn cuts(
-        &self,
-        train_share: Share,
-        validation_share: Share,
-    ) -> Option<(Option<RunTime>, RunTime)> {
+    /// Where the parts of a split by episodes of drops begin.
+    pub(super) fn cuts(&self, train_share: Share, validation_share: Share) -> Option<Cuts> {
         let mut drops: Vec<(RunTime, u64)> = Vec::new();
         for (&(run, _), (_, SpacedTimes { spacing, times_ns })) in &self.switches {
             drops.extend(times_ns.iter().map(|&time_ns| (RunTime { run, time_ns }, *spacing)));

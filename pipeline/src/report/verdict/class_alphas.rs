@@ -1,5 +1,6 @@
 //! An alpha of Dynamic Thresholds for each queue of a port, where ports have several.
 
+use super::stretches::Stretches;
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, ReplayError, ReplayOptions, RivalReplay, RivalSent};
 use dropcast_switch::{Alphas, PolicySpec};
@@ -11,6 +12,9 @@ const MOST_ARRIVALS: usize = 4_000_000;
 
 /// Ports with more queues are not searched: each takes a replay for each alpha.
 const MOST_QUEUES: usize = 8;
+
+/// Arrivals that are replayed at once to count stretches.
+const BATCH: usize = 1 << 16;
 
 /// No search goes through the queues more often.
 const MOST_ROUNDS: usize = 3;
@@ -114,6 +118,31 @@ impl ClassAlphas {
             }
         }
         Ok((bytes(&best.sent) > bytes(&sent)).then_some(best))
+    }
+
+    /// How many settings a search chooses among: one of `grid` alphas for each queue.
+    pub(super) fn settings(&self, grid: usize) -> u64 {
+        let queues = u32::try_from(self.used.len()).unwrap_or(u32::MAX);
+        (grid as u64).saturating_pow(queues)
+    }
+
+    /// What two policies drop of the arrivals that were searched, in stretches.
+    pub(super) fn stretches(
+        &self,
+        policies: &[PolicySpec; 2],
+        threads: NonZeroUsize,
+    ) -> Result<Stretches, ReplayError> {
+        let mut stretches = Stretches::new(policies.len());
+        for KnownTrace { specs, options, pauses, arrivals } in &self.traces {
+            let replay = RivalReplay::new(specs.clone(), *options, pauses, policies, threads);
+            let mut replay = replay.without_optimum();
+            for arrivals in arrivals.chunks(BATCH) {
+                replay.add(arrivals)?;
+                stretches.add(arrivals, (0..policies.len()).map(|place| replay.rejected(place)));
+            }
+            stretches.end();
+        }
+        Ok(stretches)
     }
 
     fn sent(

@@ -1,5 +1,6 @@
 //! How full LQD's buffer is, and when it drops.
 
+use crate::traces::EPISODE_GAP_RTTS;
 use dropcast_data::{Pause, PauseSchedule, SwitchSpecs};
 use dropcast_features::FeatureSet;
 use dropcast_replay::{Arrival, ReplayOptions};
@@ -9,8 +10,6 @@ use std::collections::BTreeMap;
 
 /// Steps of the occupancy, per mille of a buffer.
 const STEPS: u32 = 1_000;
-/// Drops further apart than this many base round-trip times belong to different episodes.
-pub(super) const GAP_RTTS: u64 = 10;
 
 /// Occupancy of LQD's buffers when packets arrive, as shares of each buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +95,7 @@ impl Congestion {
             lqd: VirtualLqd::new(spec, options.victim, options.fit, drain(), levels()),
             packets: 0,
             buffer_bytes: u64::from(spec.buffer_bytes).max(1),
-            gap_ns: GAP_RTTS * spec.base_rtt_ns,
+            gap_ns: EPISODE_GAP_RTTS * spec.base_rtt_ns,
             episode: None,
         });
         let permille = |bytes: u64| {

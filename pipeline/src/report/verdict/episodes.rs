@@ -1,8 +1,8 @@
 //! The worst episodes of congestion, at fine resolution.
 
-use super::congestion::GAP_RTTS;
 use super::drop_counts::{Counted, DropCounts, Tally};
 use super::timeline::{Bin, Timeline, TimelineSection};
+use crate::traces::EPISODE_GAP_RTTS;
 use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Episodes {
     ) {
         let watched = self.switches.entry((trace, switch_id)).or_insert_with(|| Watched {
             fine_ns: (spec.base_rtt_ns / BINS_PER_RTT).max(1),
-            gap_ns: GAP_RTTS * spec.base_rtt_ns,
+            gap_ns: EPISODE_GAP_RTTS * spec.base_rtt_ns,
             recent: VecDeque::new(),
             open: None,
         });
@@ -135,7 +135,7 @@ impl Watched {
                 self.recent.push_back((number, bin));
             }
         }
-        let oldest = number.saturating_sub(GAP_RTTS * BINS_PER_RTT);
+        let oldest = number.saturating_sub(EPISODE_GAP_RTTS * BINS_PER_RTT);
         while self.recent.front().is_some_and(|(first, _)| *first < oldest) {
             self.recent.pop_front();
         }

@@ -105,6 +105,9 @@ pub struct RivalGains {
     pub rule_over_alpha: Option<GainRange>,
     /// Of the model as a filter over the best alpha.
     pub filter_over_alpha: Option<GainRange>,
+    /// Of an alpha for each queue of a port over the best alpha.
+    #[serde(default)]
+    pub class_alphas_over_alpha: Option<GainRange>,
 }
 
 /// What an algorithm that knows all arrivals could transmit.
@@ -114,7 +117,7 @@ pub struct OptimumSection {
     pub most_bytes: u64,
     /// That as a share of LQD's bytes.
     pub most_bytes_to_lqd: Option<f64>,
-    /// What the best schedule transmits that was found: that of Belady's rule, or LQD's, which knows no arrivals.
+    /// What the best schedule transmits that was found, by bytes: that of Belady's rule, or LQD's, which knows no arrivals.
     pub found: Sent,
 }
 
@@ -140,18 +143,23 @@ impl RivalsSection {
         self.policies.get(self.class_alphas?)
     }
 
-    /// The policy to set on a switch that has `own` by itself: the best alpha if it is better beyond noise, with the
-    /// untrained rule or the model over it if that is better than the alpha beyond noise. None to keep what it has.
+    /// The policy to set on a switch that has `own` by itself: the best alpha if it is better beyond noise, or what is
+    /// better than that alpha beyond noise: the untrained rule or the model over it, or an alpha for each queue. None to
+    /// keep what it has.
     pub(super) fn deploy(&self, own: Option<&str>) -> Option<String> {
         let alpha = self.best_alpha()?;
         let is_own = own == Some(&alpha.policy);
         if !is_own && !self.gains.alpha_over_own?.is_sure() {
             return None;
         }
-        let RivalGains { rule_over_alpha, filter_over_alpha, .. } = self.gains;
-        let over = [(self.best_filter(), filter_over_alpha), (self.best_rule(), rule_over_alpha)];
+        let gains = &self.gains;
+        let over = [
+            (self.best_filter(), gains.filter_over_alpha),
+            (self.best_rule(), gains.rule_over_alpha),
+            (self.class_alphas(), gains.class_alphas_over_alpha),
+        ];
         let sure = over.into_iter().filter_map(|(rival, gain)| Some((rival?, gain?)));
-        // Of equals the last, which needs no training.
+        // Of equals the last, which needs less.
         let best = sure.filter(|(_, gain)| gain.is_sure()).max_by_key(|(_, gain)| gain.bytes);
         match best {
             Some((rival, _)) => Some(rival.policy.clone()),
@@ -389,13 +397,23 @@ impl Rivals {
         let over_alpha = |place: Option<usize>, kind| {
             Some(self.stretches.gain(place?, best_alpha?, choices(kind) * alphas))
         };
-        let gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
+        let mut gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
             stretches: self.stretches.count(),
             alpha_over_own: Some(self.stretches.gain(best, self.tried.len(), alphas)),
             rule_over_alpha: over_alpha(best_rule, RivalKind::UntrainedRule),
             filter_over_alpha: over_alpha(best_filter, RivalKind::ModelFilter),
+            class_alphas_over_alpha: None,
         });
-        let by_class = best_alpha.and_then(|best| self.by_class(policies[best], bytes, best));
+        let by_class = best_alpha.and_then(|best| {
+            let (tried, sent) = self.by_class(policies[best], bytes, best)?;
+            let compared = [tried.policy.spec.clone(), self.tried[best].policy.spec.clone()];
+            // The arrivals were replayed before.
+            let stretches = self.class_alphas.stretches(&compared, self.threads).ok()?;
+            let settings = self.class_alphas.settings(ALPHA_EXPONENTS.count());
+            let choices = if chosen_on_other_rows { 1 } else { settings.saturating_mul(alphas) };
+            gains.class_alphas_over_alpha = Some(stretches.gain(0, 1, choices));
+            Some((tried, sent))
+        });
         let class_alphas = by_class.map(|(tried, sent)| {
             let place = self.tried.len();
             sections.insert(place, section(tried.named(), &sent));
