@@ -48,7 +48,12 @@ pub struct UtcOffset {
 impl UtcOffset {
     /// The date and the time of day of a time since 1970.
     pub fn date_and_time(self, time_ns: u64) -> (String, String) {
-        utc(time_ns.saturating_add_signed(self.minutes * 60_000_000_000))
+        utc(self.as_utc_ns(time_ns))
+    }
+
+    /// The time since 1970 at which a clock of UTC shows what this clock shows at `time_ns`.
+    pub fn as_utc_ns(self, time_ns: u64) -> u64 {
+        time_ns.saturating_add_signed(self.minutes * 60_000_000_000)
     }
 }
 

@@ -20,8 +20,8 @@ mod svg;
 mod ticks;
 
 pub use figure::{
-    Axis, BarFigure, BarGroup, Draw, HeatFigure, Labels, LineFigure, Panel, PanelFigure, Point,
-    Scale, Series, Unit,
+    Axis, BarFigure, BarGroup, Clock, Draw, HeatFigure, Labels, LineFigure, Panel, PanelFigure,
+    Point, Scale, Series, Unit,
 };
 pub(crate) use palette::colour;
 pub use svg::Page;

@@ -3,7 +3,7 @@
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers;
 use crate::overview;
-use crate::plot::{Axis, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
+use crate::plot::{Axis, Clock, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
 use dropcast_pipeline::report::verdict::{
     DropCounts, EpisodeSection, HourSection, TimelineSection, Verdict,
 };
@@ -27,11 +27,24 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
         "of the fullest switch",
     );
     let begin = numbers::at_clock(timeline.begin_ns, verdict);
-    if !begin.is_empty() {
-        figure.description.push_str(&format!(" The first arrival{begin} is at 0."));
+    if begin.is_empty() {
+        return Some(figure);
     }
+    let long_ns = timeline.bin_ns.saturating_mul(timeline.arrived_packets.len() as u64);
+    if long_ns < LEAST_BY_CLOCK_NS {
+        figure.description.push_str(&format!(" The first arrival{begin} is at 0."));
+        return Some(figure);
+    }
+    let offset = verdict.utc_offset;
+    let unit_ns = numbers::time_unit(long_ns).ns;
+    let (date, time) = offset.date_and_time(timeline.begin_ns);
+    figure.x = Axis::new(format!("Time of day, {offset} (from {date} {} on)", &time[..8]))
+        .clock(Clock { begin_ns: timeline.begin_ns, unit_ns, offset });
     Some(figure)
 }
+
+/// Shorter traces are drawn over the time since their first arrival: ticks of a clock are a second apart at least.
+const LEAST_BY_CLOCK_NS: u64 = 5_000_000_000;
 
 /// Numbers of the traces, those with the most drops first.
 pub(crate) fn worst_first(verdict: &Verdict) -> Vec<usize> {

@@ -1,6 +1,7 @@
 //! What a figure is made of.
 
 use crate::numbers;
+use dropcast_pipeline::wall_clock::UtcOffset;
 
 /// How numbers are laid out along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,28 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Whether all values are whole numbers.
     pub whole: bool,
+    /// Ticks are times of day by this clock.
+    pub clock: Option<Clock>,
+}
+
+/// How values of an axis are times of day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The time of 0, nanoseconds since 1970.
+    pub begin_ns: u64,
+    /// A value of 1, nanoseconds.
+    pub unit_ns: f64,
+    /// How much the clock is ahead of UTC.
+    pub offset: UtcOffset,
+}
+
+impl Clock {
+    /// The time of day of a value, to the millisecond.
+    fn time_of_day(&self, value: f64) -> String {
+        let after_ns = (value * self.unit_ns).round() as i64;
+        let (_, time) = self.offset.date_and_time(self.begin_ns.saturating_add_signed(after_ns));
+        time[..12].to_owned()
+    }
 }
 
 impl Axis {
@@ -84,8 +107,17 @@ impl Axis {
         Axis { whole: true, ..self }
     }
 
+    /// The same linear axis with times of day.
+    #[must_use]
+    pub fn clock(self, clock: Clock) -> Self {
+        Axis { clock: Some(clock), ..self }
+    }
+
     /// A value as text, with the axis' name and unit.
     pub(super) fn reading(&self, value: f64) -> String {
+        if let Some(clock) = &self.clock {
+            return clock.time_of_day(value);
+        }
         let label = self.label.split(" (").next().unwrap_or_default();
         let (name, unit) = label.rsplit_once(", ").unwrap_or((label, ""));
         format!("{name} {} {unit}", numbers::short(value * self.unit.factor())).trim().to_owned()

@@ -1,8 +1,9 @@
 //! The ticks of an axis and their texts.
 
-use super::figure::{Axis, Scale};
+use super::figure::{Axis, Clock, Scale};
 use super::svg::{TEXT, WIDTH_UNITS, width};
 use crate::numbers;
+use dropcast_pipeline::wall_clock::utc;
 
 /// Ticks of a horizontal axis, about, at most.
 const MOST_ACROSS: usize = 8;
@@ -30,9 +31,10 @@ impl Ruler {
         let factor = axis.unit.factor();
         let (low, high) = axis.range.unwrap_or_else(|| extent(axis.scale, values));
         let (low, high) = (low * factor, high * factor);
-        let ruler = match axis.scale {
-            Scale::Linear => linear(axis, low, high, most),
-            Scale::Log2 | Scale::Log10 => logarithmic(axis.scale, low, high, most),
+        let ruler = match (axis.scale, &axis.clock) {
+            (Scale::Linear, Some(clock)) => by_clock(clock, low, high, most),
+            (Scale::Linear, None) => linear(axis, low, high, most),
+            (Scale::Log2 | Scale::Log10, _) => logarithmic(axis.scale, low, high, most),
         };
         let ruler = Ruler { factor, ..ruler };
         if axis.has_zero && axis.scale != Scale::Linear { ruler.with_zero() } else { ruler }
@@ -133,6 +135,34 @@ fn linear(axis: &Axis, low: f64, high: f64, most: usize) -> Ruler {
     Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
+/// Seconds between ticks of a clock.
+const CLOCK_STEPS_S: [u64; 17] =
+    [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 86_400];
+
+/// Ticks at round times of day. Values end where the data ends.
+fn by_clock(clock: &Clock, low: f64, high: f64, most: usize) -> Ruler {
+    let second_ns = 1_000_000_000;
+    let long_ns = (high - low) * clock.unit_ns;
+    let fits = |step_s: &&u64| long_ns / (**step_s * second_ns) as f64 <= most.max(1) as f64;
+    let step_s = CLOCK_STEPS_S.iter().find(fits).unwrap_or(&86_400);
+    let step_ns = step_s * second_ns;
+    // As if the clock told UTC.
+    let first_ns = clock.offset.as_utc_ns(clock.begin_ns) as f64 + low * clock.unit_ns;
+    let first = (first_ns / step_ns as f64).ceil() as u64;
+    let times_ns = (first..).map(|k| k * step_ns);
+    let ticks = times_ns.map_while(|time_ns| {
+        let place = low + (time_ns as f64 - first_ns) / clock.unit_ns;
+        let (date, time) = utc(time_ns);
+        let text = match step_s {
+            86_400 => date,
+            60.. => time[..5].to_owned(),
+            _ => time[..8].to_owned(),
+        };
+        (place <= high).then_some((place, text))
+    });
+    Ruler { ticks: ticks.collect(), ..Ruler::bare(low, high) }
+}
+
 /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`.
 fn nice_step(least: f64) -> f64 {
     let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
@@ -211,6 +241,26 @@ mod tests {
     fn texts(axis: &Axis, values: &[f64]) -> Vec<String> {
         let ruler = Ruler::new(axis, values.iter().copied(), 6);
         ruler.ticks.iter().map(|tick| tick.1.clone()).collect()
+    }
+
+    #[test]
+    fn a_clock_has_ticks_at_round_times() {
+        // 2026-11-24 13:05:07.5 UTC.
+        let begin_ns = 1_795_525_507_500_000_000;
+        let ticks = |offset: &str, unit_ns: f64, high: f64| {
+            let offset = offset.parse().expect("an offset");
+            let axis = Axis::new("").clock(Clock { begin_ns, unit_ns, offset });
+            let ruler = Ruler::new(&axis, [0.0, high].into_iter(), MOST_ACROSS);
+            assert_eq!((ruler.low, ruler.high), (0.0, high));
+            ruler.ticks
+        };
+        let tick = |place: f64, text: &str| (place, text.to_owned());
+        let of_20_s = ticks("+00:00", 1e6, 20_000.0);
+        let places = [(2_500.0, "13:05:10"), (7_500.0, "13:05:15"), (12_500.0, "13:05:20")];
+        assert_eq!(of_20_s[..3], places.map(|(place, text)| tick(place, text)));
+        assert_eq!(ticks("+05:30", 1e9, 20.0)[0], tick(2.5, "18:35:10"));
+        assert_eq!(ticks("-01:00", 1e9, 7_200.0)[0], tick(592.5, "12:15"));
+        assert_eq!(ticks("+00:00", 1e9, 1e6)[0].1, "2026-11-25");
     }
 
     #[test]
