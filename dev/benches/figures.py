@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures the figures of the fabric again and puts their tables and pictures into the docs' pages of figures.
 
-Usage: figures.py [--check] DROPCAST FOLDER [SCALE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all unless
-given. DROPCAST measures each into FOLDER/SCALE; a scale that is there already is not measured again. Then each table of a page
+Usage: figures.py [--check] DROPCAST FOLDER [SCALE|FIGURE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all
+unless given. FIGURE is one of abm, pred or smartbuf, such as pred-fig19. DROPCAST measures each into FOLDER/SCALE; what is there already is
+not measured again. Then each table of a page
 between
 
     <!-- SCALE FIGURE: title -->
@@ -33,11 +34,17 @@ COMMANDS = {
 }
 
 
-def measure(dropcast, folder, scale):
-    """Runs all figures at a scale, unless their pages are there."""
-    if not list((folder / scale).glob("*.md")):
-        command = [dropcast, "reproduce", *COMMANDS[scale], "-o", str(folder / scale)]
+def measure(dropcast, folder, scale, figure=None):
+    """Runs all figures at a scale, or one, unless their pages are there."""
+    if not list((folder / scale).glob(f"{figure or '*'}.md")):
+        what = [figure] if figure else COMMANDS[scale]
+        command = [dropcast, "reproduce", *what, "-o", str(folder / scale)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def is_of(wanted, scale, figure):
+    """Whether a scale or a figure is wanted."""
+    return scale in wanted or figure in wanted
 
 
 def table(text, title):
@@ -61,12 +68,12 @@ def without(table, names):
     return "\n".join(lines) + "\n"
 
 
-def renewed(page, folder, scales):
-    """The page with the tables of these scales as they are measured."""
+def renewed(page, folder, wanted):
+    """The page with the tables of these scales and figures as they are measured."""
 
     def renew(block):
         scale, figure, title = block.groups()
-        if scale not in scales:
+        if not is_of(wanted, scale, figure):
             return block.group(0)
         text = (folder / scale / f"{figure}.md").read_text()
         first, *names = re.split("; without |; ", title)
@@ -75,13 +82,13 @@ def renewed(page, folder, scales):
     return re.sub(r"<!-- (\w+) ([\w-]+): (.*) -->\n(?:(?!<!--)(?:.|\n))*<!-- end -->", renew, page)
 
 
-def files(folder, scales):
-    """What the pages and pictures of these scales shall hold, by their paths."""
+def files(folder, wanted):
+    """What the pages and pictures of these scales and figures shall hold, by their paths."""
     found = {}
     for path in PAGES:
-        found[path] = renewed(path.read_text(), folder, scales)
+        found[path] = renewed(path.read_text(), folder, wanted)
         for scale, name in re.findall(r"\(figures/(\w+)/([^)]*\.svg)\)", found[path]):
-            if scale in scales:
+            if is_of(wanted, scale, "-".join(name.split("-")[:2])):
                 found[DOCS / "figures" / scale / name] = (folder / scale / name).read_text()
     return found
 
@@ -99,13 +106,14 @@ def changes(path, text):
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     is_check = len(arguments) < len(sys.argv) - 1
-    if len(arguments) < 2 or not set(arguments[2:]) <= set(COMMANDS):
+    known = re.findall(r"<!-- (?:abm|pred|smartbuf) ([\w-]+): ", "".join(path.read_text() for path in PAGES))
+    if len(arguments) < 2 or not set(arguments[2:]) <= {*COMMANDS, *known}:
         sys.exit(__doc__)
     dropcast, folder = arguments[0], pathlib.Path(arguments[1])
-    scales = arguments[2:] or [scale for scale in COMMANDS if not is_check or scale != "paper"]
-    for scale in scales:
-        measure(dropcast, folder, scale)
-    found = files(folder, scales)
+    wanted = arguments[2:] or [scale for scale in COMMANDS if not is_check or scale != "paper"]
+    for each in wanted:
+        measure(dropcast, folder, *([each] if each in COMMANDS else [each.split("-")[0], each]))
+    found = files(folder, wanted)
     if is_check:
         lines = [line for path, text in found.items() for line in changes(path, text)]
         sys.exit("\n".join(lines) or None)

@@ -1,6 +1,7 @@
 //! Each figure of the paper is made completely at a small size, with the settings on its page.
 
-use crate::room::Room;
+use crate::room::{Room, skipped};
+use std::process::Command;
 
 /// The page that says how the figures were made.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/figures.md");
@@ -26,6 +27,22 @@ fn texts(svg: Vec<u8>) -> String {
     let texts =
         svg.split("<text").skip(1).filter_map(|rest| rest.split_once('>')?.1.split('<').next());
     words(&texts.collect::<Vec<_>>().join(" "))
+}
+
+/// The tables of two figures on their pages are what is measured. The others take longer: `dev/benches/figures.py --check`.
+#[test]
+fn tables_of_pages_are_what_is_measured() {
+    let room = Room::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../dev/benches/figures.py");
+    let dropcast = env!("CARGO_BIN_EXE_dropcast");
+    let mut check = Command::new("python3");
+    check.args([script, "--check", dropcast]).arg(room.path("figures"));
+    match check.args(["pred-fig19", "smartbuf-fig4"]).output() {
+        Err(error) => return skipped(&format!("python3: {error}")),
+        Ok(said) => assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr)),
+    }
+    assert!(room.path("figures/pred/pred-fig19.md").exists());
+    assert!(room.path("figures/smartbuf/smartbuf-fig4.md").exists());
 }
 
 #[test]
