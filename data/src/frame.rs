@@ -1,7 +1,7 @@
 //! Tables in memory: what other programs hand over as Arrow, read like a Parquet file.
 
 use crate::DataError;
-use crate::cell::{BadCells, Cell, is_integer, read_column};
+use crate::cell::{BadCells, Cell, is_integer, may_be_integers, read_column};
 use crate::input::hex;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -64,7 +64,7 @@ impl Frame {
         self.0.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// A column of 32-bit integers.
+    /// A column of 32-bit integers, also if they are stored as floats.
     ///
     /// # Errors
     /// If it is missing, or a value does not fit.
@@ -77,7 +77,7 @@ impl Frame {
             hint: "a model predicts from a column for each of its features",
         })?;
         let data_type = self.0.schema.field(place).data_type();
-        if !is_integer(data_type) {
+        if !may_be_integers(data_type) {
             let problem = format!("column {column:?} is of type {data_type}");
             return Err(DataError::file(&self.0.name, problem, "expected an integer type"));
         }
@@ -238,13 +238,26 @@ fn little_endian<const N: usize, T: Copy>(
 mod tests {
     use super::*;
     use arrow_array::{
-        ArrayRef, BooleanArray, Int64Array, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+        ArrayRef, BooleanArray, Float64Array, Int64Array, UInt8Array, UInt16Array, UInt32Array,
+        UInt64Array,
     };
 
     fn frame(columns: Vec<(&str, ArrayRef)>, cut: usize) -> Frame {
         let all = RecordBatch::try_from_iter(columns).unwrap();
         let parts = vec![all.slice(0, cut), all.slice(cut, all.num_rows() - cut)];
         Frame::new("frame", all.schema(), parts).unwrap()
+    }
+
+    #[test]
+    fn integers_may_be_stored_as_floats() {
+        let of = |values: Vec<Option<f64>>| {
+            let values: ArrayRef = Arc::new(Float64Array::from(values));
+            frame(vec![("a", values)], 1).integers("a").map_err(|error| error.to_string())
+        };
+        assert_eq!(of(vec![Some(1.0), Some(4_294_967_295.0)]), Ok(vec![1, u32::MAX]));
+        for wrong in [Some(0.5), Some(-1.0), Some(4_294_967_296.0), Some(f64::NAN), None] {
+            assert!(of(vec![Some(1.0), wrong]).unwrap_err().contains("row 1: a is"), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -90,6 +90,15 @@ def test_whole_numbers_of_frames_may_be_floats(events):
     assert collected[0].equals(collected[1])
 
 
+def test_models_predict_on_whole_numbers_as_floats(trace, model):
+    table = pa.table(trace).select(model.features).slice(0, 5_000)
+    floats = table.cast(pa.schema([(name, pa.float64()) for name in model.features]))
+    np.testing.assert_array_equal(model.scores(floats), model.scores(table))
+    half = floats.set_column(0, model.features[0], pa.array(np.full(5_000, 0.5)))
+    with pytest.raises(dropcast.InputError, match=r"row 0: \w+ is 0\.5, expected an integer"):
+        model.scores(half)
+
+
 def test_what_is_wrong_is_named(trace):
     table = pa.table(trace).slice(0, 100)
     values = np.array(table["occupancy"])
