@@ -19,6 +19,9 @@ pub enum PolicyCodeError {
     /// A base that the code does not have.
     #[error("base {0}: expected Dynamic Thresholds, such as base=dt:alpha=16")]
     Base(&'static str),
+    /// A model that the code cannot ask.
+    #[error("{0}")]
+    Model(String),
     /// The fabric's policy cannot be built, so there are no packets to check the code with.
     #[error("{0}")]
     Policy(String),

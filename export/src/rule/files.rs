@@ -1,13 +1,16 @@
 //! The files of the rule for a switch.
 
 use super::parameters::{Rule, RuleConstants};
-use crate::policy_code::{FRAME, PolicyCodeError, c_array, c_constants, sources, verilog_words};
+use crate::policy_code::{
+    FILTERED, FRAME, PolicyCodeError, c_array, c_constants, sources, verilog_words,
+};
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
 
 /// What is the same for every switch.
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     ("dropcast_rule.h", include_str!("dropcast_rule.h")),
+    FILTERED,
     ("dropcast_rule.bpf.c", include_str!("dropcast_rule.bpf.c")),
     FRAME,
     ("dropcast_rule.v", include_str!("dropcast_rule.v")),
@@ -30,22 +33,11 @@ impl Rule {
     }
 
     fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
-        let queues_per_port = usize::from(spec.queues_per_port);
-        let by_queue = |number: &dyn Fn(usize) -> u32| c_array((0..spec.queues()).map(number));
-        let defined = [
-            ("QUEUES", spec.queues().to_string()),
-            ("PORTS", spec.ports().to_string()),
-            ("QUEUES_PER_PORT", spec.queues_per_port.to_string()),
-            ("BUFFER_BYTES", format!("{}u", spec.buffer_bytes)),
-            ("WINDOW_NS", format!("{}u", constants.window_ns)),
-            ("GATE", format!("{}u", constants.gate)),
-            (
-                "RESERVED_BYTES",
-                by_queue(&|queue| constants.reserved_bytes[queue % queues_per_port]),
-            ),
-            ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
-            ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
-        ];
+        let by_queue = (0..spec.queues())
+            .map(|queue| constants.drain_bytes[queue / usize::from(spec.queues_per_port)]);
+        let mut defined = constants.filtered.c_macros(spec);
+        defined.push(("WINDOW_NS", format!("{}u", constants.window_ns)));
+        defined.push(("DRAIN_BYTES", c_array(by_queue)));
         let what = format!("dropcast_rule.h: a horizon of {} ns", self.horizon_ns);
         c_constants("DROPCAST_RULE", &what, &defined)
     }
@@ -81,9 +73,9 @@ pub fn init() -> Result<SwitchRule, NotReady> {{
             horizon_ns = self.horizon_ns,
             buffer_bytes = spec.buffer_bytes,
             window_ns = constants.window_ns,
-            gate = constants.gate,
-            reserved_bytes = constants.reserved_bytes,
-            alpha_128 = constants.alpha_128,
+            gate = constants.filtered.gate,
+            reserved_bytes = constants.filtered.reserved_bytes,
+            alpha_128 = constants.filtered.alpha_128,
             drain_bytes = constants.drain_bytes,
         )
     }
@@ -103,9 +95,9 @@ impl Rule {
             spec.queues_per_port,
             spec.buffer_bytes,
             constants.window_ns,
-            constants.gate,
-            verilog_words(&constants.alpha_128),
-            verilog_words(&constants.reserved_bytes),
+            constants.filtered.gate,
+            verilog_words(&constants.filtered.alpha_128),
+            verilog_words(&constants.filtered.reserved_bytes),
             verilog_words(&constants.drain_bytes),
         )
     }

@@ -1,6 +1,7 @@
 //! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
 
 mod fab;
+mod filter;
 mod in_verilog;
 mod rule;
 mod spare_tails;
@@ -50,6 +51,7 @@ fn subject(name: &str, flow: &str, now: &str) -> String {
 fn subject_of(code: &PolicyCode) -> (&'static str, String) {
     match code {
         PolicyCode::Rule(_) => ("dropcast_rule", subject("dropcast_rule", "", ", now")),
+        PolicyCode::Filter(_) => ("dropcast_filter", subject("dropcast_filter", "", ", now")),
         PolicyCode::SpareTails(_) => {
             ("dropcast_spare_tails", subject("dropcast_spare_tails", ", flow", ""))
         }
@@ -94,7 +96,8 @@ fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Op
     }
     let source = format!("{}.bpf.c", subject_of(code).0);
     let mut compile = found(CLANG)?.in_folder(folder.path());
-    compile.args(["-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
+    // A forest's trees are global functions, which loaders find by what -g writes.
+    compile.args(["-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
     compile.args(["-Wall", "-Wextra", "-Werror", "-c", &source, "-o", "program.bpf.o"]);
     let output = compile.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -136,20 +139,21 @@ fn agree(code: &PolicyCode, files: &[EmittedFile], packets: &PolicyPackets, tool
 /// A part of a file, and one that is wrong in its place.
 type Change<'a> = (&'a str, &'a str);
 
-/// Those of `changes` to the header that no packet tells from the right one.
+/// Those of `changes` to a header that no packet tells from the right one.
 fn unseen<'a>(
     code: &PolicyCode,
     files: &[EmittedFile],
     packets: &PolicyPackets,
     changes: &[Change<'a>],
 ) -> Vec<Change<'a>> {
-    let (header, records) = (format!("{}.h", subject_of(code).0), records(packets));
-    unseen_in(&header, files, packets, changes, &|files| compiled(GCC, code, files, &records, &[]))
+    let records = records(packets);
+    unseen_in(".h", files, packets, changes, &|files| compiled(GCC, code, files, &records, &[]))
 }
 
-/// Those of `changes` to a file that no packet tells from the right one, as `decide` runs the files.
+/// Those of `changes` to the one file that has the part and ends with `ending` that no packet tells from the right one, as `decide`
+/// runs the files.
 fn unseen_in<'a>(
-    name: &str,
+    ending: &str,
     files: &[EmittedFile],
     packets: &PolicyPackets,
     changes: &[Change<'a>],
@@ -159,10 +163,13 @@ fn unseen_in<'a>(
     assert!(decide(files).is_none_or(|verdicts| verdicts == expected));
     let is_unseen = |&&(one, other): &&Change<'_>| {
         let mut files = files.to_vec();
-        let file = files.iter_mut().find(|file| file.name == name).expect("exported");
-        let text = String::from_utf8(std::mem::take(&mut file.bytes)).expect("text");
-        assert_eq!(text.matches(one).count(), 1, "{one}");
-        file.bytes = text.replace(one, other).into_bytes();
+        let mut changed = 0;
+        for file in files.iter_mut().filter(|file| file.name.ends_with(ending)) {
+            let text = String::from_utf8(std::mem::take(&mut file.bytes)).expect("text");
+            changed += text.matches(one).count();
+            file.bytes = text.replace(one, other).into_bytes();
+        }
+        assert_eq!(changed, 1, "{one}");
         decide(&files).is_some_and(|verdicts| verdicts == expected)
     };
     changes.iter().filter(is_unseen).copied().collect()
