@@ -43,6 +43,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 /// Packets in a port's transmit ring: each takes eight bytes for each port.
 const MOST_RING_PACKETS: u16 = 256;
 
+pub(crate) use bound::harmless_level;
 pub(crate) use layout::{LEAST_BYTES, places};
 pub(crate) use memory::class_count;
 
@@ -64,7 +65,7 @@ pub(crate) fn code(
     check(model, switch, words.target)?;
     let rates = rates(switch, words.target)?;
     let kept = tracker::kept(model);
-    let harmless = bound::harmless_level(model);
+    let harmless = harmless_level(model);
     let layout = Layout::new(switch, kept, harmless.is_some(), words.is_bounded);
     let mut defined = words.dialect.names();
     defined.flag("BOUNDED", words.is_bounded);
@@ -98,7 +99,7 @@ pub(crate) fn code(
 /// What the decision costs, as lines of the comment at the top of a file.
 pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
     let kept = tracker::kept(model);
-    let counts_busy = bound::harmless_level(model).is_some();
+    let counts_busy = harmless_level(model).is_some();
     let layout = Layout::new(switch, kept, counts_busy, is_bounded);
     format!(
         " * A queue may exceed its threshold by {slack} bytes, as reports replay it: slack_bytes of the switch's

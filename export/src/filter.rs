@@ -1,7 +1,7 @@
 //! A forest as a filter over Dynamic Thresholds as code (`docs/filter.md`).
 
 use crate::checked::Checked;
-use crate::decision::{drain_bytes, misfit};
+use crate::decision::{drain_bytes, harmless_level, misfit};
 use crate::policy_code::{
     FILTERED, FRAME, Filtered, PolicyCodeError, c_array, c_constants, sources,
 };
@@ -65,6 +65,8 @@ impl Filter {
         let drains = (0..spec.queues())
             .map(|queue| drain_bytes(spec.line_rate_bps[port(queue)], spec.base_rtt_ns));
         defined.push(("DRAIN_BYTES", c_array(drains)));
+        let harmless = harmless_level(&model).map_or(0, |most| u64::from(most) + 1);
+        defined.push(("HARMLESS_BYTES", format!("{harmless}u")));
         let config = c_constants("DROPCAST_FILTER", "dropcast_filter.h", &defined);
         let mut files =
             [sources(&SOURCES), sources(&[("dropcast_filter_config.h", &config)])].concat();

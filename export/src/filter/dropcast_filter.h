@@ -37,6 +37,7 @@ typedef struct {
     struct dropcast_filter_forest_level levels[DROPCAST_FILTER_QUEUES]; /* what features need of each queue */
     struct dropcast_filter_forest_level level;                          /* and of the shared buffer */
     dropcast_filtered_buffer buffer;
+    uint32_t busy_queues; /* that hold some of the shared buffer */
 } dropcast_filter;
 
 /* By queue: no division finds its port, whose bounds the verifier of eBPF would not know. */
@@ -45,6 +46,9 @@ static const uint64_t dropcast_filter_drain_bytes[DROPCAST_FILTER_QUEUES] = DROP
 
 /* A queue with UINT32_MAX does not draw on the shared buffer. */
 static const uint32_t dropcast_filter_reserved_bytes[DROPCAST_FILTER_QUEUES] = DROPCAST_FILTER_RESERVED_BYTES;
+
+/* While the busy queues times the length of a packet's queue are less than this, no drop is predicted: levels are at most that. */
+static const uint64_t dropcast_filter_harmless_bytes = DROPCAST_FILTER_HARMLESS_BYTES;
 
 static inline void dropcast_filter_init(dropcast_filter *state)
 {
@@ -57,6 +61,9 @@ static inline void dropcast_filter_init(dropcast_filter *state)
 /* Whether the forest predicts that LQD would drop a packet that arrives for a queue, from the switch's own queues. */
 static inline int dropcast_filter_predicts(const dropcast_filter *state, uint32_t number)
 {
+    if ((uint64_t)state->busy_queues * state->queues[number].length_bytes < dropcast_filter_harmless_bytes) {
+        return 0;
+    }
 #ifdef __bpf__
     struct dropcast_filter_forest_row x[1];
 #else
@@ -87,6 +94,7 @@ static inline int dropcast_filter_arrival(dropcast_filter *state, uint32_t numbe
     const uint32_t part_bytes = dropcast_filtered_part(queue, dropcast_filter_reserved_bytes[number], size_bytes);
     const int is_accepted = part_bytes == 0 || dropcast_filter_decide(state, number, part_bytes);
     if (is_accepted) {
+        state->busy_queues += queue->length_bytes == 0 && part_bytes > 0 ? 1u : 0u;
         dropcast_filtered_add(&state->buffer, queue, size_bytes, part_bytes, DROPCAST_FILTER_LONG_BYTES);
         dropcast_filter_forest_add(level, part_bytes);
         dropcast_filter_forest_add(&state->level, part_bytes);
@@ -98,9 +106,10 @@ static inline int dropcast_filter_arrival(dropcast_filter *state, uint32_t numbe
 /* A packet left its queue. */
 static inline void dropcast_filter_departure(dropcast_filter *state, uint32_t number, uint32_t size_bytes, uint64_t now_ns)
 {
+    dropcast_filtered_queue *queue = &state->queues[number];
     struct dropcast_filter_forest_level *level = &state->levels[number];
-    const uint32_t part_bytes =
-        dropcast_filtered_remove(&state->buffer, &state->queues[number], size_bytes, DROPCAST_FILTER_LONG_BYTES);
+    const uint32_t part_bytes = dropcast_filtered_remove(&state->buffer, queue, size_bytes, DROPCAST_FILTER_LONG_BYTES);
+    state->busy_queues -= queue->length_bytes == 0 && part_bytes > 0 ? 1u : 0u;
     dropcast_filter_forest_remove(level, part_bytes, now_ns);
     dropcast_filter_forest_remove(&state->level, part_bytes, now_ns);
     dropcast_filter_forest_project(level, &state->level, 0, dropcast_filter_drain_bytes[number], now_ns);

@@ -225,10 +225,11 @@ DROPCAST_FUNCTION void dropcast_project(
 }
 
 #ifdef DROPCAST_SCANS
-/* A queue is scanned. By itself: the verifier of eBPF then looks at it once, and asks for checks. Returns 0. */
+/* A queue is scanned; an empty one adds nothing. By itself: the verifier of eBPF then looks at it once, and asks for checks.
+ * Returns 0. */
 DROPCAST_SEPARATE int dropcast_scan_level(struct dropcast_sums *sums, const uint32_t *own, const struct dropcast_level *level)
 {
-    if (sums && own && level) {
+    if (sums && own && level && level->bytes > 0) {
 #ifdef DROPCAST_ARRIVALS
         dropcast_sum_up(sums, own, &level->bytes, &level->recent, level->drain_bytes);
 #else

@@ -182,7 +182,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 }
 
 /// A part of a header, and one that is wrong in its place. Those of the rule tell what is wrong in `dropcast_filtered.h`.
-const CHANGES: [(&str, &str); 11] = [
+const CHANGES: [(&str, &str); 13] = [
     ("dropcast_filter_alpha_128[number]", "dropcast_filter_alpha_128[0]"),
     ("size_bytes, dropcast_filter_drain_bytes[number]", "size_bytes, 0"),
     (
@@ -195,6 +195,8 @@ const CHANGES: [(&str, &str); 11] = [
     ("part_bytes, DROPCAST_FILTER_GATE", "part_bytes, 65537 - DROPCAST_FILTER_GATE"),
     ("dropcast_filter_forest_add(level, part_bytes);", ""),
     ("dropcast_filter_forest_remove(level, part_bytes, now_ns);", ""),
+    ("< dropcast_filter_harmless_bytes", "< 2 * dropcast_filter_harmless_bytes"),
+    ("busy_queues -= queue->length_bytes == 0", "busy_queues -= queue->length_bytes < 3000"),
     ("return dropcast_filter_forest_drop(x);", "return !dropcast_filter_forest_drop(x);"),
     (
         "dropcast_filter_forest_observe(&state->levels[number]",
