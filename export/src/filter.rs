@@ -1,12 +1,12 @@
 //! A forest as a filter over Dynamic Thresholds as code (`docs/filter.md`).
 
 use crate::checked::Checked;
-use crate::decision::{drain_bytes, harmless_level, misfit};
+use crate::decision::{harmless_level, misfit};
 use crate::policy_code::{
-    FILTERED, FRAME, Filtered, PolicyCodeError, c_array, c_constants, sources,
+    FILTERED, FRAME, Filtered, FilteredConstants, PolicyCodeError, c_constants, sources,
 };
 use crate::target::EmittedFile;
-use crate::{Origin, c, ebpf, tracker};
+use crate::{Origin, c, dct, ebpf, tracker};
 use dropcast_data::SwitchSpec;
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
@@ -20,6 +20,9 @@ const SOURCES: [(&str, &str); 4] = [
     ("dropcast_filter.bpf.c", include_str!("filter/dropcast_filter.bpf.c")),
     FRAME,
 ];
+
+/// What the files of the forest are called.
+const FOREST: &str = "dropcast_filter_forest";
 
 /// A forest that drops some of what Dynamic Thresholds accept, told from the switch's own queues.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +38,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn filtered(&self) -> Filtered<'_> {
-        Filtered { alpha: &self.alpha, gate: self.gate }
+    fn filtered(&self, spec: &SwitchSpec) -> Filtered<'_> {
+        Filtered {
+            alpha: &self.alpha,
+            gate: self.gate,
+            time_constant_ns: spec.base_rtt_ns,
+            windows: 16,
+        }
     }
 
     /// The forest, if the code can ask it at a switch.
@@ -50,30 +58,33 @@ impl Filter {
             let problem = format!("the code of a filter does not keep {name}; level4 is kept");
             return Err(PolicyCodeError::Model(problem));
         }
-        Ok(Checked { prefix: "dropcast_filter_forest".to_owned(), ..model })
+        Ok(Checked { prefix: FOREST.to_owned(), ..model })
     }
 
-    /// The code, the forest, and the switch's constants.
+    /// The code, the forest, and the switch's constants; in Rust without moving averages.
     ///
     /// # Errors
     /// If the switch, the forest or a parameter is not what the code can do.
     pub(crate) fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, PolicyCodeError> {
         let model = self.checked(spec)?;
-        let mut defined = self.filtered().constants(spec)?.c_macros(spec);
+        let constants = self.filtered(spec).constants(spec)?;
+        let mut defined = constants.c_macros(spec);
         defined.push(("BASE_RTT_NS", format!("{}u", spec.base_rtt_ns)));
-        let port = |queue| queue / usize::from(spec.queues_per_port);
-        let drains = (0..spec.queues())
-            .map(|queue| drain_bytes(spec.line_rate_bps[port(queue)], spec.base_rtt_ns));
-        defined.push(("DRAIN_BYTES", c_array(drains)));
         let harmless = harmless_level(&model).map_or(0, |most| u64::from(most) + 1);
         defined.push(("HARMLESS_BYTES", format!("{harmless}u")));
         let config = c_constants("DROPCAST_FILTER", "dropcast_filter.h", &defined);
         let mut files =
             [sources(&SOURCES), sources(&[("dropcast_filter_config.h", &config)])].concat();
-        for target in [c::TARGET, ebpf::TARGET] {
+        let mut endings = vec![(c::TARGET, ".h"), (ebpf::TARGET, ".bpf.h")];
+        if !tracker::kept(&model).averages {
+            let config = rust_config(spec, &constants);
+            files.extend(sources(&[("dropcast_filter_config.rs", &config)]));
+            endings.push((dct::TARGET, ".dct"));
+        }
+        for (target, ending) in endings {
             let emitted =
                 (target.emit)(&model).map_err(|error| PolicyCodeError::Model(error.to_string()))?;
-            files.extend(emitted.into_iter().filter(|file| file.name.ends_with(".h")));
+            files.extend(emitted.into_iter().filter(|file| file.name.ends_with(ending)));
         }
         Ok(files)
     }
@@ -89,6 +100,33 @@ impl Filter {
             .map_err(|error| PolicyCodeError::Model(format!("{error}")))?;
         let oracle =
             PolicyModel::Predictor(Box::new(Live { features, oracle: self.forest.clone() }));
-        self.filtered().policy(spec, None, Some(oracle))
+        self.filtered(spec).policy(spec, None, Some(oracle))
     }
+}
+
+fn rust_config(spec: &SwitchSpec, constants: &FilteredConstants) -> String {
+    format!(
+        "\
+//! A forest as a filter over Dynamic Thresholds for a switch, in Rust without std.
+
+use dropcast_oracle::{{Filter, FilterConstants, FilterQueue, NotReady, Table, Trained, Waiting}};
+
+/// The switch, and the filter's parameters.
+{constants}
+/// The forest.
+pub static TABLE: &[u8] = include_bytes!(\"{FOREST}.dct\");
+
+/// The filter with its memory.
+pub type SwitchFilter =
+    Filter<&'static [u32], [FilterQueue; {queues}], [Waiting; {queues}], Trained<Table<'static>>>;
+
+/// An empty switch.
+pub fn init() -> Result<SwitchFilter, NotReady> {{
+    let table = Table::parse(TABLE).map_err(NotReady::BadTable)?;
+    Filter::with_table(CONSTANTS, [FilterQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}], table)
+}}
+",
+        constants = constants.in_rust(spec),
+        queues = spec.queues(),
+    )
 }

@@ -42,7 +42,7 @@ typedef struct {
 
 /* By queue: no division finds its port, whose bounds the verifier of eBPF would not know. */
 static const uint32_t dropcast_filter_alpha_128[DROPCAST_FILTER_QUEUES] = DROPCAST_FILTER_ALPHA_128;
-static const uint64_t dropcast_filter_drain_bytes[DROPCAST_FILTER_QUEUES] = DROPCAST_FILTER_DRAIN_BYTES;
+static const uint32_t dropcast_filter_drain_bytes[DROPCAST_FILTER_QUEUES] = DROPCAST_FILTER_DRAIN_BYTES;
 
 /* A queue with UINT32_MAX does not draw on the shared buffer. */
 static const uint32_t dropcast_filter_reserved_bytes[DROPCAST_FILTER_QUEUES] = DROPCAST_FILTER_RESERVED_BYTES;

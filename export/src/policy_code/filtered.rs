@@ -2,6 +2,7 @@
 
 use super::error::PolicyCodeError;
 use super::shared::{alphas_in_128ths, c_array, long_bytes, reserved_bytes};
+use crate::decision::drain_bytes;
 use dropcast_data::SwitchSpec;
 use dropcast_switch::policies::oracle::{AnyOracle, OracleParameters};
 use dropcast_switch::{Alphas, PolicyModel, PolicySite, PolicySpec};
@@ -12,6 +13,10 @@ pub(crate) struct Filtered<'a> {
     pub(crate) alpha: &'a [f64],
     /// The share of predictions that must come true for them to be followed; all are followed if not given.
     pub(crate) gate: Option<f64>,
+    /// Takes the place of the base RTT in the definitions of features.
+    pub(crate) time_constant_ns: u64,
+    /// How far ahead lengths of queues are kept, in eighths of the time constant: 2 or 16.
+    pub(crate) windows: u64,
 }
 
 /// The same for a switch, in integers.
@@ -22,13 +27,17 @@ pub(crate) struct FilteredConstants {
     pub(crate) reserved_bytes: Vec<u32>,
     /// In 65,536ths.
     pub(crate) gate: u32,
+    /// By port: bytes that it sends so far ahead.
+    pub(crate) drain_bytes: Vec<u32>,
+    /// Arrivals are counted in a window of this length.
+    pub(crate) window_ns: u32,
 }
 
 impl Filtered<'_> {
     /// The constants of a switch.
     ///
     /// # Errors
-    /// If the gate is no share, or integers cannot hold an alpha.
+    /// If the gate is no share, or integers cannot hold an alpha or what a port sends.
     pub(crate) fn constants(
         &self,
         spec: &SwitchSpec,
@@ -37,11 +46,23 @@ impl Filtered<'_> {
         if !(0.0..=1.0).contains(&gate) {
             return Err(PolicyCodeError::Gate(gate));
         }
+        let drained = |(port, &rate): (usize, &u64)| {
+            let drained = drain_bytes(rate, self.time_constant_ns) / (16 / self.windows);
+            u32::try_from(drained).map_err(|_| PolicyCodeError::Drain(port))
+        };
+        let window_ns = u32::try_from(self.time_constant_ns / 8).unwrap_or(u32::MAX).max(1);
         let alpha = |queue| self.alpha.get(queue).or(self.alpha.last()).copied().unwrap_or(1.0);
         Ok(FilteredConstants {
             alpha_128: alphas_in_128ths(spec, alpha)?,
             reserved_bytes: reserved_bytes(spec),
             gate: (gate * 65_536.0) as u32,
+            drain_bytes: spec
+                .line_rate_bps
+                .iter()
+                .enumerate()
+                .map(drained)
+                .collect::<Result<_, _>>()?,
+            window_ns,
         })
     }
 
@@ -73,6 +94,8 @@ impl FilteredConstants {
     /// The switch and these as macros of C.
     pub(crate) fn c_macros(&self, spec: &SwitchSpec) -> Vec<(&'static str, String)> {
         let by_queue = |of: &[u32]| c_array((0..spec.queues()).map(|queue| of[queue % of.len()]));
+        let ports_of_queues =
+            (0..spec.queues()).map(|queue| queue / usize::from(spec.queues_per_port));
         vec![
             ("QUEUES", spec.queues().to_string()),
             ("QUEUES_PER_PORT", spec.queues_per_port.to_string()),
@@ -81,6 +104,29 @@ impl FilteredConstants {
             ("GATE", format!("{}u", self.gate)),
             ("RESERVED_BYTES", by_queue(&self.reserved_bytes)),
             ("ALPHA_128", by_queue(&self.alpha_128)),
+            ("DRAIN_BYTES", c_array(ports_of_queues.map(|port| self.drain_bytes[port]))),
         ]
+    }
+
+    /// The same as a constant of Rust.
+    pub(crate) fn in_rust(&self, spec: &SwitchSpec) -> String {
+        format!(
+            "\
+pub const CONSTANTS: FilterConstants<&'static [u32]> = FilterConstants {{
+    buffer_bytes: {},
+    window_ns: {},
+    gate: {},
+    reserved_bytes: &{:?},
+    alpha_128: &{:?},
+    drain_bytes: &{:?},
+}};
+",
+            spec.buffer_bytes,
+            self.window_ns,
+            self.gate,
+            self.reserved_bytes,
+            self.alpha_128,
+            self.drain_bytes,
+        )
     }
 }

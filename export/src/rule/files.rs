@@ -1,8 +1,8 @@
 //! The files of the rule for a switch.
 
-use super::parameters::{Rule, RuleConstants};
+use super::parameters::Rule;
 use crate::policy_code::{
-    FILTERED, FRAME, PolicyCodeError, c_array, c_constants, sources, verilog_words,
+    FILTERED, FRAME, FilteredConstants, PolicyCodeError, c_constants, sources, verilog_words,
 };
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
@@ -32,57 +32,41 @@ impl Rule {
         Ok([sources(&SOURCES), sources(&of_the_switch)].concat())
     }
 
-    fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
-        let by_queue = (0..spec.queues())
-            .map(|queue| constants.drain_bytes[queue / usize::from(spec.queues_per_port)]);
-        let mut defined = constants.filtered.c_macros(spec);
+    fn c_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
+        let mut defined = constants.c_macros(spec);
         defined.push(("WINDOW_NS", format!("{}u", constants.window_ns)));
-        defined.push(("DRAIN_BYTES", c_array(by_queue)));
         let what = format!("dropcast_rule.h: a horizon of {} ns", self.horizon_ns);
         c_constants("DROPCAST_RULE", &what, &defined)
     }
 }
 
 impl Rule {
-    fn rust_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+    fn rust_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
         let queues = spec.queues();
         format!(
             "\
 //! The untrained rule for a switch, in Rust without std: a horizon of {horizon_ns} ns.
 
-use dropcast_oracle::{{NotReady, Rule, RuleConstants, RuleQueue, Waiting}};
+use dropcast_oracle::{{FilterConstants, FilterQueue, NotReady, Rule, Waiting}};
 
 /// The switch, and the rule's parameters.
-pub const CONSTANTS: RuleConstants<&'static [u32]> = RuleConstants {{
-    buffer_bytes: {buffer_bytes},
-    window_ns: {window_ns},
-    gate: {gate},
-    reserved_bytes: &{reserved_bytes:?},
-    alpha_128: &{alpha_128:?},
-    drain_bytes: &{drain_bytes:?},
-}};
-
+{constants}
 /// The rule with its memory.
-pub type SwitchRule = Rule<&'static [u32], [RuleQueue; {queues}], [Waiting; {queues}]>;
+pub type SwitchRule = Rule<&'static [u32], [FilterQueue; {queues}], [Waiting; {queues}]>;
 
 /// An empty switch.
 pub fn init() -> Result<SwitchRule, NotReady> {{
-    Rule::new(CONSTANTS, [RuleQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}])
+    Rule::new(CONSTANTS, [FilterQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}])
 }}
 ",
             horizon_ns = self.horizon_ns,
-            buffer_bytes = spec.buffer_bytes,
-            window_ns = constants.window_ns,
-            gate = constants.filtered.gate,
-            reserved_bytes = constants.filtered.reserved_bytes,
-            alpha_128 = constants.filtered.alpha_128,
-            drain_bytes = constants.drain_bytes,
+            constants = constants.in_rust(spec),
         )
     }
 }
 
 impl Rule {
-    fn verilog_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+    fn verilog_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
         format!(
             "\
 // Parameters of dropcast_rule for a switch: a horizon of {} ns.
@@ -95,9 +79,9 @@ impl Rule {
             spec.queues_per_port,
             spec.buffer_bytes,
             constants.window_ns,
-            constants.filtered.gate,
-            verilog_words(&constants.filtered.alpha_128),
-            verilog_words(&constants.filtered.reserved_bytes),
+            constants.gate,
+            verilog_words(&constants.alpha_128),
+            verilog_words(&constants.reserved_bytes),
             verilog_words(&constants.drain_bytes),
         )
     }

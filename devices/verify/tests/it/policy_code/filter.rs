@@ -1,7 +1,7 @@
 //! A forest as a filter over Dynamic Thresholds.
 
-use super::rule::{bursts, sample_arrivals, switch};
-use super::{TOOLS, agree, compiled, in_kernel, records, unseen, verdicts};
+use super::rule::{bursts, in_rust_of, sample_arrivals, switch};
+use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::{CLANG, GCC};
 use crate::forests::{Shape, random_forest};
 use crate::replay::found;
@@ -10,6 +10,13 @@ use dropcast_export::{Filter, Origin, PolicyCode, PolicyCodeError};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use std::fs;
+
+/// What the state of a switch takes in Rust, without its memory of the queues.
+const BESIDE_QUEUES: usize = 304;
+
+/// Those of `level4`, and others without memory or with the same.
+const IN_RUST: &str =
+    "level4,queue_length,occupancy,longest_queue,rank,longest_gap,projected_occupancy";
 
 /// All features that the code keeps.
 const ALL: &str = "level4,paper4,longest_queue,rank,longest_gap,projected_occupancy";
@@ -64,6 +71,10 @@ fn differences(
     let packets = code.decided(spec, arrivals.iter().copied()).expect("decided");
     let files = code.files(spec).expect("a switch that it knows");
     agree(&code, &files, &packets, &TOOLS);
+    if files.iter().any(|file| file.name.ends_with(".rs")) {
+        let told = in_rust(&in_rust_of(spec, "filter", BESIDE_QUEUES), &files, &packets);
+        assert!(told == verdicts(&packets), "{spec:?}");
+    }
     let without = never.decided(spec, arrivals.iter().copied()).expect("decided");
     packets.verdicts().zip(without.verdicts()).filter(|(one, other)| one != other).count()
 }
@@ -86,9 +97,11 @@ fn every_feature_is_that_of_the_policy() {
         let spec = switch(seed);
         let gate = [None, Some(0.01)][seed as usize % 2];
         let arrivals = bursts(&spec, 20_000, seed);
-        counts.push(differences(&spec, at_random(&spec, gate, ALL, seed), &arrivals));
+        for features in [ALL, IN_RUST] {
+            counts.push(differences(&spec, at_random(&spec, gate, features, seed), &arrivals));
+        }
     }
-    assert!(counts.iter().filter(|&&count| count > 100).count() >= 3, "{counts:?}");
+    assert!(counts.iter().filter(|&&count| count > 100).count() >= 6, "{counts:?}");
 }
 
 /// A switch of 40 queues and its sample of packets. Prints what a record takes (`--nocapture`).

@@ -7,7 +7,7 @@ use crate::decision::in_c::{CLANG, GCC};
 use crate::event_log::sample;
 use dropcast_data::{EventKind, Scheduler, SwitchSpec};
 use dropcast_export::{PacketArrival, PolicyCode, PolicyCodeError, Rule};
-use dropcast_oracle::{RuleQueue, Waiting};
+use dropcast_oracle::{FilterQueue, Waiting};
 use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_verify::Tool;
 use rand::{Rng, SeedableRng};
@@ -36,16 +36,22 @@ pub(super) fn bursts(spec: &SwitchSpec, packets: usize, seed: u64) -> Arrivals {
     (0..packets).map(arrival).collect()
 }
 
+/// A program around the exported Rust, whose state takes so many bytes beside its memory of the queues.
+pub(super) fn in_rust_of(spec: &SwitchSpec, name: &str, beside_queues: usize) -> String {
+    let of_a_queue = size_of::<FilterQueue>() + size_of::<Waiting>();
+    assert_eq!(of_a_queue, 32);
+    let size = beside_queues + spec.queues() * of_a_queue;
+    let program = include_str!("rule/main.rs").replace("SIZE", &size.to_string());
+    program.replace("dropcast_rule", &format!("dropcast_{name}"))
+}
+
 /// Returns how many packets are dropped, and accepted.
 fn all_agree(spec: &SwitchSpec, rule: &Rule, arrivals: &Arrivals, tools: &[Tool]) -> [usize; 2] {
     let code = PolicyCode::Rule(rule.clone());
     let packets = code.decided(spec, arrivals.iter().copied()).expect("decided");
     let (files, expected) = (code.files(spec).expect("a switch that it knows"), verdicts(&packets));
     if tools.len() > 1 {
-        let of_a_queue = size_of::<RuleQueue>() + size_of::<Waiting>();
-        assert_eq!(of_a_queue, 32);
-        let size = OF_THE_SWITCH + spec.queues() * of_a_queue;
-        let program = include_str!("rule/main.rs").replace("SIZE", &size.to_string());
+        let program = in_rust_of(spec, "rule", OF_THE_SWITCH);
         assert!(in_rust(&program, &files, &packets) == expected, "{rule:?}, {spec:?}");
         let simulated = in_verilog::decide(&files, &packets, in_verilog::VERILATOR, 6);
         assert!(simulated.is_none_or(|verdicts| verdicts == expected), "{rule:?}, {spec:?}");
