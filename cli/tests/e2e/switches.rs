@@ -333,6 +333,8 @@ fn a_forest_as_a_filter_is_exported_as_code() {
         "filter.bpf.c",
         "frame.h",
         "filter_config.h",
+        "filter_config.rs",
+        "filter_forest.dct",
         "filter_forest.h",
         "filter_forest.bpf.h",
         "filter_packets.csv",

@@ -8,9 +8,9 @@
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
 
+#include "dropcast_frame.h"
 #include "dropcast_filter_config.h"
 #include "dropcast_filter.h"
-#include "dropcast_frame.h"
 
 /* One switch; no lock, so let one CPU handle it. */
 static dropcast_filter state;

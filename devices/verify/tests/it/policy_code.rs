@@ -1,4 +1,4 @@
-//! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
+//! Policies on a switch's own queues as code decide about every packet as those of `dropcast_switch` do.
 
 mod fab;
 mod filter;
@@ -11,7 +11,11 @@ use crate::decision::in_ebpf::{build_loader, run};
 use crate::decision::in_rust::{build_program, succeed};
 use crate::decision::record;
 use crate::replay::{GXX, found};
-use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets};
+use dropcast_data::SwitchSpec;
+use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets, Rule};
+use dropcast_switch::policies::fab::FabParameters;
+use dropcast_switch::policies::oracle::drain_time_ns;
+use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use dropcast_verify::Tool;
 use std::fs;
 use std::process::Command;
@@ -176,3 +180,23 @@ fn unseen_in<'a>(
 }
 
 const TOOLS: [Tool; 3] = [GCC, CLANG, GXX];
+
+/// Tables of 8, 16 and 32 bytes, which compilers would keep apart from others, where libbpf does not look.
+#[test]
+fn the_kernel_takes_the_policies_of_few_queues() {
+    for ports in [2, 4, 8] {
+        let spec = SwitchSpec::uniform(ports, 8_000_000_000, 60_000, 8_000);
+        let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
+        for code in [
+            PolicyCode::Rule(rule),
+            filter::code(filter::by_levels(&spec, Some(0.5))),
+            PolicyCode::SpareTails(SpareTailsParameters::default()),
+            PolicyCode::Fab(FabParameters::default()),
+        ] {
+            let packets = code.golden(&spec).expect("a switch that it knows");
+            let files = code.files(&spec).expect("a switch that it knows");
+            let in_kernel = in_kernel(&code, &files, &records(&packets));
+            assert!(in_kernel.is_none_or(|told| told == verdicts(&packets)), "{ports}: {code:?}");
+        }
+    }
+}

@@ -50,11 +50,11 @@ fn above(spec: &SwitchSpec, gate: Option<f64>, shares: [u64; 4]) -> Filter {
 }
 
 /// The same with shares at which every feature of `level4` matters.
-fn by_levels(spec: &SwitchSpec, gate: Option<f64>) -> Filter {
+pub(super) fn by_levels(spec: &SwitchSpec, gate: Option<f64>) -> Filter {
     above(spec, gate, [7, 12, 12, 14])
 }
 
-fn code(filter: Filter) -> PolicyCode {
+pub(super) fn code(filter: Filter) -> PolicyCode {
     PolicyCode::Filter(Box::new(filter))
 }
 
