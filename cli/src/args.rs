@@ -375,8 +375,9 @@ pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
-    /// A decision without a model in place of one, over Dynamic Thresholds, as code for the switch: spare-tails
-    /// (docs/spare-tails.md), the untrained rule, such as oracle:gate=0.5 (docs/rule.md), or fab (docs/policies.md).
+    /// A decision on the switch's own queues in place of a model, over Dynamic Thresholds, as code for the switch: a forest, such as
+    /// oracle:base=dt:alpha=8,model=model.json (docs/filter.md), the untrained rule, such as oracle:gate=0.5 (docs/rule.md),
+    /// spare-tails (docs/spare-tails.md), or fab (docs/policies.md).
     #[arg(long, value_name = "POLICY", conflicts_with_all = ["model", "target"], requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
@@ -409,6 +410,7 @@ fn targets() -> String {
     format!(
         "Targets:\n{lines}\nExamples:\n  dropcast export model.json --target c p4 -o tables\n  \
              dropcast export --policy oracle:gate=0.5 --switch leaf.toml -o rule\n  \
+             dropcast export --policy oracle:base=dt:alpha=8,model=model.json --switch leaf.toml -o filter\n  \
              dropcast export --policy spare-tails --switch leaf.toml -o spare-tails"
     )
 }

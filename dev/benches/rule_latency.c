@@ -1,6 +1,6 @@
-/* Times the exported rule: rule EVENTS NUMBER, of rule_latency.py. */
-#include "dropcast_rule_config.h"
-#include "dropcast_rule.h"
+/* Times an exported policy: policy EVENTS NUMBER, of rule_latency.py, which writes policy.h: it includes the code, and says how it
+ * is called. */
+#include "policy.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,7 +18,7 @@ typedef struct {
     int departs;
 } call;
 
-static dropcast_rule state;
+static POLICY_STATE state;
 
 static int compare(const void *a, const void *b)
 {
@@ -26,25 +26,25 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The calls that the events make, with the departures of packets that the rule accepts. */
+/* The calls that the events make, with the departures of packets that it accepts. */
 static size_t calls_of(const event *events, size_t count, call *calls)
 {
     /* By queue, the places of accepted packets among the events: the next of each, the first and the last. */
     size_t *next = calloc(count, sizeof *next);
-    size_t first[DROPCAST_RULE_QUEUES], last[DROPCAST_RULE_QUEUES], made = 0;
+    size_t first[POLICY_QUEUES], last[POLICY_QUEUES], made = 0;
     if (!next) {
         exit(2);
     }
-    for (size_t queue = 0; queue < DROPCAST_RULE_QUEUES; queue++) {
+    for (size_t queue = 0; queue < POLICY_QUEUES; queue++) {
         first[queue] = last[queue] = count;
     }
-    dropcast_rule_init(&state);
+    POLICY_INIT(&state);
     for (size_t at = 0; at < count; at++) {
         const event *of = events + at;
-        const uint32_t queue = of->port * DROPCAST_RULE_QUEUES_PER_PORT + of->queue;
+        const uint32_t queue = of->port * POLICY_QUEUES_PER_PORT + of->queue;
         if (of->kind == 0) {
             calls[made++] = (call){of->time_ns, queue, of->size_bytes, 0};
-            if (dropcast_rule_arrival(&state, queue, of->size_bytes, of->time_ns)) {
+            if (POLICY_ARRIVAL(&state, queue, of->size_bytes, of->time_ns)) {
                 next[at] = count;
                 if (first[queue] == count) {
                     first[queue] = at;
@@ -57,7 +57,7 @@ static size_t calls_of(const event *events, size_t count, call *calls)
             const uint32_t size_bytes = events[first[queue]].size_bytes;
             first[queue] = next[first[queue]];
             calls[made++] = (call){of->time_ns, queue, size_bytes, 1};
-            dropcast_rule_departure(&state, queue, size_bytes, of->time_ns);
+            POLICY_DEPARTURE(&state, queue, size_bytes, of->time_ns);
         }
     }
     free(next);
@@ -80,15 +80,15 @@ int main(int arguments, char **argument)
     double ns[PASSES];
     size_t arrived = 0, accepted = 0;
     for (int pass = 0; pass < PASSES; pass++) {
-        dropcast_rule_init(&state);
+        POLICY_INIT(&state);
         arrived = accepted = 0;
         const clock_t begin = clock();
         for (const call *of = calls; of < calls + made; of++) {
             if (of->departs) {
-                dropcast_rule_departure(&state, of->queue, of->size_bytes, of->time_ns);
+                POLICY_DEPARTURE(&state, of->queue, of->size_bytes, of->time_ns);
             } else {
                 arrived++;
-                accepted += (size_t)dropcast_rule_arrival(&state, of->queue, of->size_bytes, of->time_ns);
+                accepted += (size_t)POLICY_ARRIVAL(&state, of->queue, of->size_bytes, of->time_ns);
             }
         }
         ns[pass] = (double)(clock() - begin) * (1e9 / CLOCKS_PER_SEC);
@@ -96,6 +96,6 @@ int main(int arguments, char **argument)
     qsort(ns, PASSES, sizeof *ns, compare);
     const double median = ns[PASSES / 2];
     printf("%.1f ns a call, %.1f an arrival with its departure; %zu arrivals, %zu accepted; %zu bytes for %d queues\n",
-        median / (double)made, median / (double)arrived, arrived, accepted, sizeof state, DROPCAST_RULE_QUEUES);
+        median / (double)made, median / (double)arrived, arrived, accepted, sizeof state, POLICY_QUEUES);
     return 0;
 }

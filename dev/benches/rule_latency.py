@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How long does a decision of the untrained rule take in C (docs/rule.md)?
+"""How long does a decision of the untrained rule (docs/rule.md), or of a forest over Dynamic Thresholds (docs/filter.md), take in C?
 
-    python3 dev/benches/rule_latency.py EVENTS.parquet --switch leaf.toml [--policy oracle:gate=0.5]
+    python3 dev/benches/rule_latency.py EVENTS.parquet --switch leaf.toml [--policy oracle:base=dt:alpha=8,model=model.json]
 
 The packets of the events arrive at the exported header, in order and at their times. What it accepts waits in FIFO queues; each
 departure of the events takes the first packet of its queue, if there is one. Prints nanoseconds a call (an arrival or a
@@ -17,6 +17,15 @@ import tempfile
 import numpy as np
 import pyarrow.parquet as pq
 
+POLICY = """#include "{name}_config.h"
+#include "{name}.h"
+#define POLICY_STATE {name}
+#define POLICY_QUEUES {upper}_QUEUES
+#define POLICY_QUEUES_PER_PORT {upper}_QUEUES_PER_PORT
+#define POLICY_INIT {name}_init
+#define POLICY_ARRIVAL {name}_arrival
+#define POLICY_DEPARTURE {name}_departure
+"""
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -37,11 +46,13 @@ def main():
         scratch = pathlib.Path(scratch)
         export = [args.dropcast, "export", "--policy", args.policy, "--switch", args.switch, "-o", scratch]
         subprocess.run(export, check=True, stdout=subprocess.DEVNULL)
+        name = "dropcast_filter" if (scratch / "dropcast_filter.h").exists() else "dropcast_rule"
+        (scratch / "policy.h").write_text(POLICY.format(name=name, upper=name.upper()))
         (scratch / "events").write_bytes(rows.tobytes())
         for compiler in filter(shutil.which, ["gcc", "clang"]):
-            command = [compiler, "-O2", f"-I{scratch}", HERE / "rule_latency.c", "-o", scratch / "rule"]
+            command = [compiler, "-O2", f"-I{scratch}", HERE / "rule_latency.c", "-o", scratch / "policy"]
             subprocess.run(command, check=True)
-            said = subprocess.run([scratch / "rule", scratch / "events", str(len(rows))], check=True, stdout=subprocess.PIPE)
+            said = subprocess.run([scratch / "policy", scratch / "events", str(len(rows))], check=True, stdout=subprocess.PIPE)
             print(f"{compiler}: {said.stdout.decode()}", end="")
 
 

@@ -12,6 +12,7 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
+use crate::policy_code::long_bytes;
 use crate::tracker::{self, Dialect, Kept};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_oracle::{DriftMonitor, DriftRule, crc32};
@@ -42,6 +43,7 @@ const MOST_QUEUES_PER_PORT: u8 = 32;
 /// Packets in a port's transmit ring: each takes eight bytes for each port.
 const MOST_RING_PACKETS: u16 = 256;
 
+pub(crate) use bound::harmless_level;
 pub(crate) use layout::{LEAST_BYTES, places};
 pub(crate) use memory::class_count;
 
@@ -63,7 +65,7 @@ pub(crate) fn code(
     check(model, switch, words.target)?;
     let rates = rates(switch, words.target)?;
     let kept = tracker::kept(model);
-    let harmless = bound::harmless_level(model);
+    let harmless = harmless_level(model);
     let layout = Layout::new(switch, kept, harmless.is_some(), words.is_bounded);
     let mut defined = words.dialect.names();
     defined.flag("BOUNDED", words.is_bounded);
@@ -97,7 +99,7 @@ pub(crate) fn code(
 /// What the decision costs, as lines of the comment at the top of a file.
 pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
     let kept = tracker::kept(model);
-    let counts_busy = bound::harmless_level(model).is_some();
+    let counts_busy = harmless_level(model).is_some();
     let layout = Layout::new(switch, kept, counts_busy, is_bounded);
     format!(
         " * A queue may exceed its threshold by {slack} bytes, as reports replay it: slack_bytes of the switch's
@@ -131,22 +133,8 @@ pub(crate) fn check(
     target: &'static str,
 ) -> Result<(), ExportError> {
     let refuse = |problem: String| Err(ExportError::Decision { target, problem });
-    if let Some(reason) = tracker::unkept(model) {
-        return refuse(reason);
-    }
-    if let Some(bytes) = model.origin.buffer_bytes.filter(|&bytes| bytes != switch.buffer_bytes) {
-        let own = switch.buffer_bytes;
-        return refuse(format!(
-            "the model is for a buffer of {bytes} bytes, the switch has {own}: see dropcast rescale"
-        ));
-    }
-    let averaged = u64::from(model.average_ns);
-    if averaged != 0 && averaged != switch.base_rtt_ns {
-        let own = switch.base_rtt_ns;
-        return refuse(format!(
-            "the model is for a base RTT of {averaged} ns, the switch has {own} ns; features average over the base RTT, so label and \
-             train with this description"
-        ));
+    if let Some(problem) = misfit(model, switch) {
+        return refuse(problem);
     }
     if switch.shared.contains(&false) {
         return refuse(
@@ -173,6 +161,27 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Why no exported code can decide with the model at a switch; `None` if it can.
+pub(crate) fn misfit(model: &Checked<'_>, switch: &SwitchSpec) -> Option<String> {
+    if let Some(reason) = tracker::unkept(model) {
+        return Some(reason);
+    }
+    if let Some(bytes) = model.origin.buffer_bytes.filter(|&bytes| bytes != switch.buffer_bytes) {
+        let own = switch.buffer_bytes;
+        return Some(format!(
+            "the model is for a buffer of {bytes} bytes, the switch has {own}: see dropcast rescale"
+        ));
+    }
+    let averaged = u64::from(model.average_ns);
+    (averaged != 0 && averaged != switch.base_rtt_ns).then(|| {
+        let own = switch.base_rtt_ns;
+        format!(
+            "the model is for a base RTT of {averaged} ns, the switch has {own} ns; features average over the base RTT, so label and \
+             train with this description"
+        )
+    })
+}
+
 /// A port's rate, and what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
@@ -197,8 +206,6 @@ pub(crate) fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rat
     let rate = |&line_rate_bps: &u64| {
         let common = gcd(BIT_NS_PER_BYTE, line_rate_bps);
         let (numerator, denominator) = (BIT_NS_PER_BYTE / common, line_rate_bps / common);
-        let drained = u128::from(line_rate_bps) * u128::from(2 * switch.base_rtt_ns)
-            / u128::from(BIT_NS_PER_BYTE);
         let overhead_bytes = switch.wire_overhead_bytes;
         let most =
             (u128::from(switch.buffer_bytes) + u128::from(overhead_bytes)) * u128::from(numerator);
@@ -208,10 +215,16 @@ pub(crate) fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rat
             );
             return Err(ExportError::Decision { target, problem });
         }
-        let drain_bytes = u64::try_from(drained).unwrap_or(u64::MAX);
+        let drain_bytes = drain_bytes(line_rate_bps, switch.base_rtt_ns);
         Ok(Rate { line_rate_bps, numerator, denominator, drain_bytes, overhead_bytes })
     };
     switch.line_rate_bps.iter().map(rate).collect()
+}
+
+/// What a port sends in two base RTTs.
+pub(crate) fn drain_bytes(line_rate_bps: u64, base_rtt_ns: u64) -> u64 {
+    let drained = u128::from(line_rate_bps) * u128::from(base_rtt_ns) / 4_000_000_000;
+    u64::try_from(drained).unwrap_or(u64::MAX)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -290,8 +303,7 @@ fn define_switch(defined: &mut Definitions, switch: &SwitchSpec, is_bounded: boo
     defined.number("LQD_QUEUES", switch.queues());
     defined.number("LQD_BUFFER_BYTES", switch.buffer_bytes);
     defined.number("LQD_BASE_RTT_NS", switch.base_rtt_ns);
-    defined
-        .number("LQD_LONG_BYTES", u64::from(switch.buffer_bytes).div_ceil(switch.ports() as u64));
+    defined.number("LQD_LONG_BYTES", long_bytes(switch));
     defined.number("LQD_RING", switch.transmit_ring_packets);
     defined.flag(scheduler, switch.queues_per_port > 1);
     if switch.scheduler == Scheduler::Dwrr {

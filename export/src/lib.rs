@@ -37,6 +37,7 @@ mod ebpf;
 mod error;
 mod fab;
 mod facts;
+mod filter;
 mod fixed_layout;
 mod golden;
 mod ident;
@@ -61,6 +62,7 @@ mod verilog;
 
 pub use error::ExportError;
 pub use facts::{Facts, FeatureThresholds};
+pub use filter::Filter;
 pub use fixed_layout::FixedLayout;
 pub use golden::credence_packets;
 pub use json::JSON_TABLE_VERSION;

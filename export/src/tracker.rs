@@ -69,6 +69,11 @@ pub(crate) fn unkept(model: &Checked<'_>) -> Option<String> {
     Tracker::new(model).err()
 }
 
+/// Those of the features of `model` that only the whole decision keeps.
+pub(crate) fn unkept_by_callers(model: &Checked<'_>) -> Vec<&'static str> {
+    Tracker::new(model).map_or_else(|_| Vec::new(), |tracker| tracker.classed())
+}
+
 /// What a model's features need kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -163,12 +168,17 @@ impl Tracker {
         defined.flag("SCANS", self.others);
     }
 
-    /// A comment on features that only the whole decision keeps.
-    fn unkept_by_callers(&self) -> String {
-        let names: Vec<&str> = [(self.classes.all, CLASSED), (self.classes.cut, CUT)]
+    /// Features from sums by length class, which only the whole decision keeps.
+    fn classed(&self) -> Vec<&'static str> {
+        [(self.classes.all, CLASSED), (self.classes.cut, CUT)]
             .into_iter()
             .filter_map(|(is_there, name)| is_there.then_some(name))
-            .collect();
+            .collect()
+    }
+
+    /// A comment on features that only the whole decision keeps.
+    fn unkept_by_callers(&self) -> String {
+        let names = self.classed();
         if names.is_empty() {
             return String::new();
         }

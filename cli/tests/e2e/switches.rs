@@ -182,6 +182,7 @@ fn the_untrained_rule_is_exported_as_code() {
         room.good("export --policy oracle:base=dt:alpha=8,gate=0.5 --switch leaf.toml -o rule");
     for name in [
         "rule.h",
+        "filtered.h",
         "rule.bpf.c",
         "frame.h",
         "rule.v",
@@ -198,9 +199,12 @@ fn the_untrained_rule_is_exported_as_code() {
     let refusals = [
         (
             "--policy dt --switch leaf.toml",
-            "policy: dt: only the untrained rule, such as oracle:gate=0.5, spare-tails and fab are exported",
+            "policy: dt: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab",
         ),
-        ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only the untrained rule"),
+        ("--policy oracle:model=m.json --switch leaf.toml", "m.json: cannot be read"),
+        ("--policy oracle:model=m.dct --switch leaf.toml", "m.dct: expected the model.json"),
+        ("--policy oracle:model=m.json,horizon_ns=9 --switch leaf.toml", "horizon_ns is of the"),
+        ("--policy oracle:told_late_ns=9 --switch leaf.toml", "told_late_ns is for simulations"),
         ("--policy oracle:base=abm --switch leaf.toml", "base abm: expected Dynamic Thresholds"),
         (
             "--policy oracle:base=dt:alpha=0.3 --switch leaf.toml",
@@ -307,6 +311,63 @@ fn verdicts_of_a_whole_decision_are_verified() {
     }
 }
 
+/// Writes the verdicts that exported packets have, in the order of their arrivals, into mine.txt.
+fn write_verdicts(room: &Room, packets: &str) {
+    let packets = String::from_utf8(room.read(packets)).unwrap();
+    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
+    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
+    room.write("mine.txt", verdicts.join("\n"));
+}
+
+/// A forest over Dynamic Thresholds as code, whose own verdicts are those of its packets.
+#[test]
+fn a_forest_as_a_filter_is_exported_as_code() {
+    let room = Room::with_a_run();
+    room.write("model.json", room.read("runs/small/model.json"));
+    let policy = "oracle:base=dt:alpha=8,model=model.json";
+    let switch = "--switch runs/small/switch.toml";
+    let said = room.good(&format!("export --policy {policy} {switch} -o filter"));
+    for name in [
+        "filter.h",
+        "filtered.h",
+        "filter.bpf.c",
+        "frame.h",
+        "filter_config.h",
+        "filter_config.rs",
+        "filter_forest.dct",
+        "filter_forest.h",
+        "filter_forest.bpf.h",
+        "filter_packets.csv",
+    ] {
+        assert!(said.contains(&format!("dropcast_{name} (")), "{said}");
+    }
+    let config = String::from_utf8(room.read("filter/dropcast_filter_config.h")).unwrap();
+    assert!(config.contains("#define DROPCAST_FILTER_ALPHA_128 {1024u, 1024u"), "{config}");
+    assert!(config.contains("#define DROPCAST_FILTER_GATE 0u"), "{config}");
+    let forest = String::from_utf8(room.read("filter/dropcast_filter_forest.h")).unwrap();
+    assert!(forest.contains("Written by dropcast") && forest.contains("model \"model\""));
+    write_verdicts(&room, "filter/dropcast_filter_packets.csv");
+    let check = format!("verify --policy {policy} {switch} --verdicts mine.txt");
+    let said = room.good(&check);
+    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
+    // With a gate, and without the forest, other packets are dropped.
+    for other in ["oracle:base=dt:alpha=8,model=model.json,gate=0.9", "oracle:base=dt:alpha=8"] {
+        let said = room.dropcast(&check.replace(policy, other));
+        assert!(said.code == Some(1) && said.stderr.contains("not the policy's"), "{said}");
+    }
+    let odd = policy.replace("alpha=8", "alpha=0.3");
+    let buffer = "rescale model.json --buffer-bytes 2000000 -o other.json";
+    room.good(buffer);
+    for (policy, why) in [
+        (odd.as_str(), "alpha 0.3: expected a multiple of 1/128"),
+        ("oracle:base=abm,model=model.json", "base abm: expected Dynamic Thresholds"),
+        ("oracle:model=other.json", "the model is for a buffer of 2000000 bytes"),
+    ] {
+        let said = room.dropcast(&format!("export --policy {policy} {switch} -o other"));
+        assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
+    }
+}
+
 /// FAB as code, whose own verdicts are those of its packets.
 #[test]
 fn fab_is_exported_as_code() {
@@ -315,10 +376,7 @@ fn fab_is_exported_as_code() {
     for name in [".h", ".bpf.c", "_config.h", "_packets.csv"] {
         assert!(said.contains(&format!("dropcast_fab{name} (")), "{said}");
     }
-    let packets = String::from_utf8(room.read("code/dropcast_fab_packets.csv")).unwrap();
-    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
-    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
-    room.write("mine.txt", verdicts.join("\n"));
+    write_verdicts(&room, "code/dropcast_fab_packets.csv");
     let check = "verify --policy fab:alpha=8 --switch leaf.toml --verdicts mine.txt";
     assert!(room.good(check).contains("0 other verdicts"));
     let refused = room.dropcast("export --policy fab:alpha=0.3 --switch leaf.toml -o other");
@@ -337,11 +395,9 @@ fn early_drops_are_exported_as_code() {
     }
     let config = String::from_utf8(room.read("code/dropcast_spare_tails_config.h")).unwrap();
     assert!(config.contains("#define DROPCAST_SPARE_TAILS_FLOWS 4096\n"), "{config}");
+    write_verdicts(&room, "code/dropcast_spare_tails_packets.csv");
     let packets = room.read("code/dropcast_spare_tails_packets.csv");
     let packets = String::from_utf8(packets).unwrap();
-    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
-    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
-    room.write("mine.txt", verdicts.join("\n"));
     let check = "verify --policy spare-tails:flows=4096 --switch leaf.toml --verdicts mine.txt";
     assert!(room.good(check).contains("0 other verdicts"));
     // With other parameters other packets are dropped.

@@ -10,7 +10,7 @@
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
 //! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`), and so does
-//! [`SpareTails`](spare_tails::SpareTails) (`docs/spare-tails.md`).
+//! [`SpareTails`](spare_tails::SpareTails) (`docs/spare-tails.md`); [`Filter`] has an oracle, but no virtual LQD (`docs/filter.md`).
 //!
 //! ```
 //! use dropcast_oracle::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
@@ -68,6 +68,7 @@ mod credence;
 mod decision;
 mod drift;
 mod drop_oracle;
+mod filter;
 mod layout;
 mod memory;
 mod row;
@@ -76,6 +77,7 @@ mod service;
 pub mod spare_tails;
 mod switch_constants;
 mod table;
+mod trained;
 mod virtual_lqd;
 
 pub use average::Average;
@@ -86,8 +88,10 @@ pub use credence::Credence;
 pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
+pub use filter::{Filter, FilterConstants, FilterQueue, OwnQueues, Predicts};
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use memory::{Memory, PacketState, PortState, QueueState, ReservedState};
-pub use rule::{Rule, RuleConstants, RuleQueue};
+pub use rule::{LevelAhead, Rule};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};
+pub use trained::Trained;

@@ -53,11 +53,12 @@ impl QueueState {
     /// The expected bytes after this many eighths of a base RTT (2, 8 or 16); `drain_bytes` is what the
     /// port sends in two base RTTs. `features/src/projection.rs` defines them.
     pub(crate) fn expected_bytes(&self, drain_bytes: u64, eighths: u32) -> u64 {
-        if self.bytes == 0 {
-            return 0;
-        }
-        let coming = u64::from(eighths) * u64::from(self.recent_bytes);
-        (u64::from(self.bytes) + coming).saturating_sub(drain_bytes / u64::from(16 / eighths))
+        expected_bytes(
+            self.bytes,
+            self.recent_bytes,
+            eighths,
+            drain_bytes / u64::from(16 / eighths),
+        )
     }
 }
 
@@ -182,6 +183,14 @@ pub(crate) fn recent_bytes(
 ) -> u32 {
     let window_ns = (switch.base_rtt_ns / 8).max(1);
     decayed(recent_bytes, elapsed_ns, window_ns).saturating_add(arrived_bytes)
+}
+
+/// What a queue of `bytes` holds some windows ahead, if as much arrives in each as lately: `drain_bytes` leave by then.
+pub(crate) fn expected_bytes(bytes: u32, recent_bytes: u32, windows: u32, drain_bytes: u64) -> u64 {
+    if bytes == 0 {
+        return 0;
+    }
+    (u64::from(bytes) + u64::from(windows) * u64::from(recent_bytes)).saturating_sub(drain_bytes)
 }
 
 /// What is left of recent arrivals after `elapsed_ns`; the window is at least 1 and below 2^32.

@@ -1,10 +1,30 @@
-//! The features of an arriving packet, from virtual LQD. `docs/features.md` defines them; tests compare
+//! The features of an arriving packet, from virtual LQD or the switch's own queues. `docs/features.md` defines them; tests compare
 //! them with those of `dropcast-features`.
 
 use crate::NotReady;
 use crate::classes;
 use crate::memory::Needs;
 use crate::virtual_lqd::VirtualLqd;
+
+/// The queues that features describe.
+pub(crate) trait Queues {
+    /// Bytes of a queue in the shared buffer.
+    fn queue_bytes(&self, queue: usize) -> u32;
+    /// Those of all queues.
+    fn lengths(&self) -> impl Iterator<Item = u32>;
+    /// The expected bytes in each queue, after this many eighths of a base RTT.
+    fn expected(&self, eighths: u32) -> impl Iterator<Item = u64>;
+    /// Bytes of all queues.
+    fn occupancy_bytes(&self) -> u32;
+    /// The moving average of a queue, and of the buffer.
+    fn averages(&self, _queue: usize) -> [u32; 2] {
+        [0; 2]
+    }
+    /// The level from the sums by length class, and from those on either side of the cut.
+    fn classed(&self, _own: u32) -> [u64; 2] {
+        [0; 2]
+    }
+}
 
 /// A row has at most this many values: more features are not known.
 pub(crate) const MOST_FEATURES: usize = 14;
@@ -87,10 +107,10 @@ impl Columns {
     }
 
     /// The row of a packet that arrives for `queue`, before it is added.
-    pub(crate) fn observe(&self, lqd: &VirtualLqd<'_>, queue: usize) -> [u32; MOST_FEATURES] {
+    pub(crate) fn observe(&self, of: &impl Queues, queue: usize) -> [u32; MOST_FEATURES] {
         let mut row = [0; MOST_FEATURES];
         for (value, &feature) in row.iter_mut().zip(self.features()) {
-            *value = observed(feature, lqd, queue);
+            *value = observed(feature, of, queue);
         }
         row
     }
@@ -101,27 +121,26 @@ impl Columns {
     }
 }
 
-fn observed(feature: Feature, lqd: &VirtualLqd<'_>, queue: usize) -> u32 {
-    let own = lqd.memory.queues[queue].bytes;
-    let lengths = || lqd.queues().iter().map(|queue| queue.bytes);
-    let longest = || lengths().max().unwrap_or(0);
+fn observed(feature: Feature, of: &impl Queues, queue: usize) -> u32 {
+    let own = of.queue_bytes(queue);
+    let longest = || of.lengths().max().unwrap_or(0);
     match feature {
         Feature::QueueLength => own,
-        Feature::AvgQueueLength => lqd.memory.averages[queue].value(),
-        Feature::Occupancy => lqd.occupancy_bytes,
-        Feature::AvgOccupancy => lqd.memory.averages[lqd.queues().len()].value(),
+        Feature::AvgQueueLength => of.averages(queue)[0],
+        Feature::Occupancy => of.occupancy_bytes(),
+        Feature::AvgOccupancy => of.averages(queue)[1],
         Feature::LongestQueue => longest(),
-        Feature::Rank => lengths().filter(|&bytes| bytes > own).count() as u32,
+        Feature::Rank => of.lengths().filter(|&bytes| bytes > own).count() as u32,
         Feature::LongestGap => longest().saturating_sub(own),
-        Feature::ProjectedOccupancy => saturated(expected(lqd, 16).sum()),
+        Feature::ProjectedOccupancy => saturated(of.expected(16).sum()),
         Feature::LevelOccupancy => {
-            saturated(lengths().map(|bytes| u64::from(bytes.min(own))).sum())
+            saturated(of.lengths().map(|bytes| u64::from(bytes.min(own))).sum())
         }
         Feature::LevelAhead(eighths) => {
-            saturated(expected(lqd, eighths).map(|bytes| bytes.min(own.into())).sum())
+            saturated(of.expected(eighths).map(|bytes| bytes.min(own.into())).sum())
         }
-        Feature::ClassedInQuarterRtt => saturated(classes::bytes_up_to(lqd.memory.classes, own)),
-        Feature::CutInQuarterRtt => saturated(lqd.cut.bytes_up_to(lqd.memory.classes, own)),
+        Feature::ClassedInQuarterRtt => saturated(of.classed(own)[0]),
+        Feature::CutInQuarterRtt => saturated(of.classed(own)[1]),
     }
 }
 
@@ -129,12 +148,34 @@ fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// The expected bytes in each queue, after this many eighths of a base RTT.
-fn expected<'a>(lqd: &'a VirtualLqd<'_>, eighths: u32) -> impl Iterator<Item = u64> + 'a {
-    let per_port = lqd.switch.queues_per_port as usize;
-    let ports = lqd.queues().chunks_exact(per_port).enumerate();
-    ports.flat_map(move |(port, queues)| {
-        let drain_bytes = lqd.drain_bytes(port);
-        queues.iter().map(move |queue| queue.expected_bytes(drain_bytes, eighths))
-    })
+impl Queues for VirtualLqd<'_> {
+    fn queue_bytes(&self, queue: usize) -> u32 {
+        self.memory.queues[queue].bytes
+    }
+
+    fn lengths(&self) -> impl Iterator<Item = u32> {
+        self.queues().iter().map(|queue| queue.bytes)
+    }
+
+    fn expected(&self, eighths: u32) -> impl Iterator<Item = u64> {
+        let per_port = self.switch.queues_per_port as usize;
+        let ports = self.queues().chunks_exact(per_port).enumerate();
+        ports.flat_map(move |(port, queues)| {
+            let drain_bytes = self.drain_bytes(port);
+            queues.iter().map(move |queue| queue.expected_bytes(drain_bytes, eighths))
+        })
+    }
+
+    fn occupancy_bytes(&self) -> u32 {
+        self.occupancy_bytes
+    }
+
+    fn averages(&self, queue: usize) -> [u32; 2] {
+        [queue, self.queues().len()].map(|of| self.memory.averages[of].value())
+    }
+
+    fn classed(&self, own: u32) -> [u64; 2] {
+        let classes = &*self.memory.classes;
+        [classes::bytes_up_to(classes, own), self.cut.bytes_up_to(classes, own)]
+    }
 }

@@ -9,7 +9,7 @@ use dropcast_forest::{Node, Tree};
 ///
 /// A level sums at most the length of the packet's queue over the queues that are not empty. So it is at
 /// most their number times that length, and often that already tells that no drop is predicted.
-pub(super) fn harmless_level(model: &Checked<'_>) -> Option<u32> {
+pub(crate) fn harmless_level(model: &Checked<'_>) -> Option<u32> {
     let is_level: Vec<bool> =
         model.forest.features.iter().map(|name| name.parse().is_ok_and(is_bounded)).collect();
     if !is_level.contains(&true) {

@@ -3,9 +3,9 @@
  *
  *     clang -O2 -ffreestanding -target bpf -mcpu=v3 -c dropcast_fab.bpf.c -o dropcast_fab.bpf.o */
 
+#include "dropcast_frame.h"
 #include "dropcast_fab_config.h"
 #include "dropcast_fab.h"
-#include "dropcast_frame.h"
 
 /* One switch; no lock, so let one CPU handle it. */
 static dropcast_fab state;

@@ -3,6 +3,7 @@
 use super::error::PolicyCodeError;
 use super::packets::{self, PacketArrival, PolicyPackets};
 use crate::fab;
+use crate::filter::Filter;
 use crate::rule::Rule;
 use crate::spare_tails;
 use crate::target::EmittedFile;
@@ -15,6 +16,8 @@ use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 pub enum PolicyCode {
     /// The untrained rule over Dynamic Thresholds (`docs/rule.md`).
     Rule(Rule),
+    /// A forest as a filter over Dynamic Thresholds (`docs/filter.md`).
+    Filter(Box<Filter>),
     /// Early drops in bursts over Dynamic Thresholds (`docs/spare-tails.md`).
     SpareTails(SpareTailsParameters),
     /// Dynamic Thresholds with another alpha for the first bytes of a flow (`docs/policies.md`, `fab`).
@@ -29,6 +32,7 @@ impl PolicyCode {
     pub fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, PolicyCodeError> {
         let mut files = match self {
             PolicyCode::Rule(rule) => rule.files(spec)?,
+            PolicyCode::Filter(filter) => filter.files(spec)?,
             PolicyCode::SpareTails(parameters) => spare_tails::files(parameters, spec)?,
             PolicyCode::Fab(parameters) => fab::files(parameters, spec)?,
         };
@@ -41,6 +45,7 @@ impl PolicyCode {
     pub fn packets_file(&self) -> &'static str {
         match self {
             PolicyCode::Rule(_) => "dropcast_rule_packets.csv",
+            PolicyCode::Filter(_) => "dropcast_filter_packets.csv",
             PolicyCode::SpareTails(_) => "dropcast_spare_tails_packets.csv",
             PolicyCode::Fab(_) => "dropcast_fab_packets.csv",
         }
@@ -52,7 +57,7 @@ impl PolicyCode {
     /// If the switch or a parameter is not what the code can do.
     pub fn golden(&self, spec: &SwitchSpec) -> Result<PolicyPackets, PolicyCodeError> {
         let arrivals = match self {
-            PolicyCode::Rule(_) => Rule::golden(spec),
+            PolicyCode::Rule(_) | PolicyCode::Filter(_) => Rule::golden(spec),
             PolicyCode::SpareTails(parameters) => {
                 spare_tails::golden(parameters.silence_ns.into(), spec)
             }
@@ -73,6 +78,7 @@ impl PolicyCode {
     ) -> Result<PolicyPackets, PolicyCodeError> {
         Ok(match self {
             PolicyCode::Rule(rule) => packets::decided(rule.policy(spec)?, spec, arrivals),
+            PolicyCode::Filter(filter) => packets::decided(filter.policy(spec)?, spec, arrivals),
             PolicyCode::SpareTails(parameters) => {
                 packets::decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
             }

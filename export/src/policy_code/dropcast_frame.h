@@ -1,9 +1,14 @@
-/* A frame that tells an XDP program of a packet, and what the program needs of the kernel's headers. For little-endian
- * processors. */
+/* A frame that tells an XDP program of a packet, and what the program needs of the kernel's headers. Include it before the tables
+ * of a policy. For little-endian processors. */
 #ifndef DROPCAST_FRAME_H
 #define DROPCAST_FRAME_H
 
 #include <stdint.h>
+
+#ifdef __clang__
+/* Tables of 8, 16 and 32 bytes would otherwise be in sections that libbpf does not open. */
+#pragma clang section rodata = ".rodata"
+#endif
 
 /* An Ethernet header of the type for local experiments, then the packet, big-endian. */
 struct dropcast_frame {

@@ -7,6 +7,10 @@ use dropcast_data::SwitchSpec;
 /// What the code's XDP programs share.
 pub(crate) const FRAME: (&str, &str) = ("dropcast_frame.h", include_str!("dropcast_frame.h"));
 
+/// What the C of the policies shares that drop some of what Dynamic Thresholds accept.
+pub(crate) const FILTERED: (&str, &str) =
+    ("dropcast_filtered.h", include_str!("dropcast_filtered.h"));
+
 /// Files that are the same for every switch.
 pub(crate) fn sources(sources: &[(&str, &str)]) -> Vec<EmittedFile> {
     let file =
@@ -26,7 +30,7 @@ pub(crate) fn c_constants(prefix: &str, what: &str, defined: &[(&str, String)]) 
 }
 
 /// An array of C.
-pub(crate) fn c_array(numbers: impl Iterator<Item = u32>) -> String {
+pub(crate) fn c_array(numbers: impl Iterator<Item = impl std::fmt::Display>) -> String {
     let numbers: Vec<String> = numbers.map(|number| format!("{number}u")).collect();
     format!("{{{}}}", numbers.join(", "))
 }
@@ -55,6 +59,11 @@ pub(crate) fn alphas_in_128ths(
     alpha: impl Fn(usize) -> f64,
 ) -> Result<Vec<u32>, PolicyCodeError> {
     (0..usize::from(spec.queues_per_port)).map(|queue| in_128ths(alpha(queue))).collect()
+}
+
+/// `B/N`, rounded up: a queue that holds as much is long.
+pub(crate) fn long_bytes(spec: &SwitchSpec) -> u64 {
+    u64::from(spec.buffer_bytes).div_ceil(spec.ports() as u64)
 }
 
 /// An alpha in 128ths.

@@ -2,9 +2,9 @@
  * the frames. For little-endian processors; needs no header of the system's.
  *
  *     clang -O2 -ffreestanding -target bpf -mcpu=v3 -c dropcast_rule.bpf.c -o dropcast_rule.bpf.o */
+#include "dropcast_frame.h"
 #include "dropcast_rule_config.h"
 #include "dropcast_rule.h"
-#include "dropcast_frame.h"
 
 /* One switch; no lock, so let one CPU handle it. */
 static dropcast_rule state;

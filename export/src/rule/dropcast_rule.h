@@ -1,7 +1,8 @@
 /* The untrained rule over Dynamic Thresholds, on a switch's own queues: C99, integers only, no allocation, no global state,
  * valid C++ too. docs/rule.md of dropcast says what it does, and what it is worth.
  *
- * Include the switch's constants first (dropcast_rule_config.h, which dropcast export writes), then:
+ * Include the switch's constants first (dropcast_rule_config.h, which dropcast export writes), and have dropcast_filtered.h beside
+ * this file. Then:
  *
  *     dropcast_rule_init        makes an empty switch
  *     dropcast_rule_arrival     decides about a packet that arrives: 1 accept, 0 drop
@@ -11,32 +12,26 @@
 #ifndef DROPCAST_RULE_H
 #define DROPCAST_RULE_H
 
+#include "dropcast_filtered.h"
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A queue. */
+/* Where a queue is heading. */
 typedef struct {
     uint64_t updated_ns;     /* its last event */
-    uint32_t length_bytes;   /* what it holds of the shared buffer */
     uint32_t recent_bytes;   /* what arrived lately */
     uint32_t expected_bytes; /* what it is expected to hold at the horizon */
-    uint32_t predictions;    /* drops predicted of which is not known whether they come true */
-    uint32_t phantom_bytes;  /* the packets among them that were dropped */
-    uint32_t beside_bytes;   /* what it holds of the bytes that are reserved for it */
-} dropcast_rule_queue;
+} dropcast_rule_trend;
 
 /* A switch. */
 typedef struct {
-    dropcast_rule_queue queues[DROPCAST_RULE_QUEUES];
-    uint64_t expected_bytes; /* sums over the queues */
-    uint32_t occupancy_bytes;
-    uint32_t long_queues;
-    uint32_t predictions;
-    uint32_t phantom_bytes;
-    uint32_t confirmed; /* share of predictions that came true, in 65,536ths */
+    dropcast_filtered_queue queues[DROPCAST_RULE_QUEUES];
+    dropcast_rule_trend trends[DROPCAST_RULE_QUEUES];
+    uint64_t expected_bytes; /* sum over the queues */
+    dropcast_filtered_buffer buffer;
 } dropcast_rule;
 
 /* By queue: no division finds its port, whose bounds the verifier of eBPF would not know. */
@@ -50,50 +45,37 @@ static const uint32_t dropcast_rule_gate = DROPCAST_RULE_GATE;
 
 static inline void dropcast_rule_init(dropcast_rule *state)
 {
-    const dropcast_rule_queue empty = {0, 0, 0, 0, 0, 0, 0};
+    const dropcast_rule_trend none = {0, 0, 0};
     for (uint32_t queue = 0; queue < DROPCAST_RULE_QUEUES; queue++) {
-        state->queues[queue] = empty;
+        state->trends[queue] = none;
     }
     state->expected_bytes = 0;
-    state->occupancy_bytes = 0;
-    state->long_queues = 0;
-    state->predictions = 0;
-    state->phantom_bytes = 0;
-    state->confirmed = 0;
+    dropcast_filtered_init(&state->buffer, state->queues, DROPCAST_RULE_QUEUES);
 }
 
-/* Whether a queue of so many bytes holds B/N or more. */
-static inline uint32_t dropcast_rule_is_long(uint32_t length_bytes)
+/* An event of a queue, after it: what the queue is expected to hold. */
+static inline void dropcast_rule_changed(dropcast_rule *state, uint32_t number, uint32_t arrived_bytes, uint64_t now_ns)
 {
-    return (uint64_t)length_bytes * DROPCAST_RULE_PORTS >= DROPCAST_RULE_BUFFER_BYTES;
-}
-
-/* An event of a queue, which then holds so many bytes of the shared buffer: what it is expected to hold. */
-static inline void dropcast_rule_changed(
-    dropcast_rule *state, uint32_t number, uint32_t length_bytes, uint32_t arrived_bytes, uint64_t now_ns)
-{
-    dropcast_rule_queue *queue = &state->queues[number];
-    state->occupancy_bytes = state->occupancy_bytes - queue->length_bytes + length_bytes;
-    state->long_queues = state->long_queues - dropcast_rule_is_long(queue->length_bytes) + dropcast_rule_is_long(length_bytes);
-    queue->length_bytes = length_bytes;
-    const uint64_t since_ns = now_ns > queue->updated_ns ? now_ns - queue->updated_ns : 0;
+    const uint32_t length_bytes = state->queues[number].length_bytes;
+    dropcast_rule_trend *trend = &state->trends[number];
+    const uint64_t since_ns = now_ns > trend->updated_ns ? now_ns - trend->updated_ns : 0;
     if (since_ns >= DROPCAST_RULE_WINDOW_NS) {
-        queue->recent_bytes = 0;
+        trend->recent_bytes = 0;
     } else {
-        queue->recent_bytes -= (uint32_t)(queue->recent_bytes * since_ns / DROPCAST_RULE_WINDOW_NS);
+        trend->recent_bytes -= (uint32_t)(trend->recent_bytes * since_ns / DROPCAST_RULE_WINDOW_NS);
     }
-    queue->recent_bytes = queue->recent_bytes > UINT32_MAX - arrived_bytes ? UINT32_MAX : queue->recent_bytes + arrived_bytes;
-    queue->updated_ns = now_ns;
+    trend->recent_bytes = trend->recent_bytes > UINT32_MAX - arrived_bytes ? UINT32_MAX : trend->recent_bytes + arrived_bytes;
+    trend->updated_ns = now_ns;
 
     uint64_t expected = 0;
-    if (queue->length_bytes > 0) {
+    if (length_bytes > 0) {
         const uint64_t drain = dropcast_rule_drain_bytes[number];
-        const uint64_t coming = queue->length_bytes + 2 * (uint64_t)queue->recent_bytes;
+        const uint64_t coming = length_bytes + 2 * (uint64_t)trend->recent_bytes;
         expected = coming > drain ? coming - drain : 0;
         expected = expected > UINT32_MAX ? UINT32_MAX : expected;
     }
-    state->expected_bytes = state->expected_bytes - queue->expected_bytes + expected;
-    queue->expected_bytes = (uint32_t)expected;
+    state->expected_bytes = state->expected_bytes - trend->expected_bytes + expected;
+    trend->expected_bytes = (uint32_t)expected;
 }
 
 /* Whether the level, projected to the horizon, reaches the buffer: what all queues would hold then, if each were cut down to
@@ -106,80 +88,43 @@ static inline int dropcast_rule_reaches(const dropcast_rule *state, uint32_t num
     const uint32_t cut = state->queues[number].length_bytes;
     uint64_t level = 0;
     for (uint32_t queue = 0; queue < DROPCAST_RULE_QUEUES; queue++) {
-        const uint32_t expected = state->queues[queue].expected_bytes;
+        const uint32_t expected = state->trends[queue].expected_bytes;
         level += expected < cut ? expected : cut;
     }
     return level >= DROPCAST_RULE_BUFFER_BYTES;
 }
 
-/* The packet is predicted to be dropped. Returns whether enough predictions came true to drop it. */
-static inline int dropcast_rule_predicted(dropcast_rule *state, uint32_t number, uint32_t size_bytes)
-{
-    const int is_followed = state->confirmed >= dropcast_rule_gate;
-    const uint32_t phantom_bytes = is_followed ? size_bytes : 0;
-    state->queues[number].predictions += 1;
-    state->queues[number].phantom_bytes += phantom_bytes;
-    state->predictions += 1;
-    state->phantom_bytes += phantom_bytes;
-    return is_followed;
-}
-
 /* Whether a packet that adds so many bytes to the shared buffer is accepted, before it is counted. */
-static inline int dropcast_rule_decide(dropcast_rule *state, uint32_t number, uint32_t size_bytes)
+static inline int dropcast_rule_decide(dropcast_rule *state, uint32_t number, uint32_t part_bytes)
 {
-    const uint64_t with_packet = (uint64_t)state->occupancy_bytes + size_bytes;
-    if (state->predictions > 0 && with_packet + state->phantom_bytes > DROPCAST_RULE_BUFFER_BYTES) {
-        state->confirmed += (65536 - state->confirmed) >> 4;
-        state->predictions = 0;
-        state->phantom_bytes = 0;
-        for (uint32_t queue = 0; queue < DROPCAST_RULE_QUEUES; queue++) {
-            state->queues[queue].predictions = 0;
-            state->queues[queue].phantom_bytes = 0;
-        }
-    }
-    const uint64_t alpha_128 = dropcast_rule_alpha_128[number];
-    const uint64_t free_bytes = DROPCAST_RULE_BUFFER_BYTES - state->occupancy_bytes;
-    if (128 * (uint64_t)state->queues[number].length_bytes >= alpha_128 * free_bytes) {
+    if (!dropcast_filtered_fits(&state->buffer, state->queues, DROPCAST_RULE_QUEUES, number, dropcast_rule_alpha_128[number],
+            part_bytes, DROPCAST_RULE_BUFFER_BYTES)) {
         return 0;
     }
-    if (with_packet > DROPCAST_RULE_BUFFER_BYTES) {
-        return 0;
-    }
-    if (state->long_queues == 0 || !dropcast_rule_reaches(state, number)) {
+    if (state->buffer.long_queues == 0 || !dropcast_rule_reaches(state, number)) {
         return 1;
     }
-    return !dropcast_rule_predicted(state, number, size_bytes);
+    return !dropcast_filtered_follows(&state->buffer, &state->queues[number], part_bytes, dropcast_rule_gate);
 }
 
 /* A packet arrives. */
-static inline int dropcast_rule_arrival(dropcast_rule *state, uint32_t queue, uint32_t size_bytes, uint64_t now_ns)
+static inline int dropcast_rule_arrival(dropcast_rule *state, uint32_t number, uint32_t size_bytes, uint64_t now_ns)
 {
-    const uint32_t room_bytes = dropcast_rule_reserved_bytes[queue] - state->queues[queue].beside_bytes;
-    const uint32_t shared_bytes = size_bytes > room_bytes ? size_bytes - room_bytes : 0;
-    const int is_accepted = shared_bytes == 0 || dropcast_rule_decide(state, queue, shared_bytes);
-    uint32_t length_bytes = state->queues[queue].length_bytes;
+    dropcast_filtered_queue *queue = &state->queues[number];
+    const uint32_t part_bytes = dropcast_filtered_part(queue, dropcast_rule_reserved_bytes[number], size_bytes);
+    const int is_accepted = part_bytes == 0 || dropcast_rule_decide(state, number, part_bytes);
     if (is_accepted) {
-        length_bytes += shared_bytes;
-        state->queues[queue].beside_bytes += size_bytes - shared_bytes;
+        dropcast_filtered_add(&state->buffer, queue, size_bytes, part_bytes, DROPCAST_RULE_LONG_BYTES);
     }
-    dropcast_rule_changed(state, queue, length_bytes, size_bytes, now_ns);
+    dropcast_rule_changed(state, number, size_bytes, now_ns);
     return is_accepted;
 }
 
 /* A packet left its queue. */
 static inline void dropcast_rule_departure(dropcast_rule *state, uint32_t number, uint32_t size_bytes, uint64_t now_ns)
 {
-    dropcast_rule_queue *queue = &state->queues[number];
-    const uint32_t shared_bytes = size_bytes < queue->length_bytes ? size_bytes : queue->length_bytes;
-    queue->beside_bytes -= size_bytes - shared_bytes;
-    dropcast_rule_changed(state, number, queue->length_bytes - shared_bytes, 0, now_ns);
-    if (queue->length_bytes == 0 && queue->beside_bytes == 0 && queue->predictions > 0) {
-        state->confirmed -= state->confirmed >> 4;
-        state->predictions -= queue->predictions;
-        state->phantom_bytes -= queue->phantom_bytes;
-        queue->predictions = 0;
-        queue->phantom_bytes = 0;
-    }
+    dropcast_filtered_remove(&state->buffer, &state->queues[number], size_bytes, DROPCAST_RULE_LONG_BYTES);
+    dropcast_rule_changed(state, number, 0, now_ns);
 }
 
 #ifdef __cplusplus

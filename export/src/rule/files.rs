@@ -1,13 +1,16 @@
 //! The files of the rule for a switch.
 
-use super::parameters::{Rule, RuleConstants};
-use crate::policy_code::{FRAME, PolicyCodeError, c_array, c_constants, sources, verilog_words};
+use super::parameters::Rule;
+use crate::policy_code::{
+    FILTERED, FRAME, FilteredConstants, PolicyCodeError, c_constants, sources, verilog_words,
+};
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
 
 /// What is the same for every switch.
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     ("dropcast_rule.h", include_str!("dropcast_rule.h")),
+    FILTERED,
     ("dropcast_rule.bpf.c", include_str!("dropcast_rule.bpf.c")),
     FRAME,
     ("dropcast_rule.v", include_str!("dropcast_rule.v")),
@@ -29,68 +32,41 @@ impl Rule {
         Ok([sources(&SOURCES), sources(&of_the_switch)].concat())
     }
 
-    fn c_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
-        let queues_per_port = usize::from(spec.queues_per_port);
-        let by_queue = |number: &dyn Fn(usize) -> u32| c_array((0..spec.queues()).map(number));
-        let defined = [
-            ("QUEUES", spec.queues().to_string()),
-            ("PORTS", spec.ports().to_string()),
-            ("QUEUES_PER_PORT", spec.queues_per_port.to_string()),
-            ("BUFFER_BYTES", format!("{}u", spec.buffer_bytes)),
-            ("WINDOW_NS", format!("{}u", constants.window_ns)),
-            ("GATE", format!("{}u", constants.gate)),
-            (
-                "RESERVED_BYTES",
-                by_queue(&|queue| constants.reserved_bytes[queue % queues_per_port]),
-            ),
-            ("ALPHA_128", by_queue(&|queue| constants.alpha_128[queue % queues_per_port])),
-            ("DRAIN_BYTES", by_queue(&|queue| constants.drain_bytes[queue / queues_per_port])),
-        ];
+    fn c_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
+        let mut defined = constants.c_macros(spec);
+        defined.push(("WINDOW_NS", format!("{}u", constants.window_ns)));
         let what = format!("dropcast_rule.h: a horizon of {} ns", self.horizon_ns);
         c_constants("DROPCAST_RULE", &what, &defined)
     }
 }
 
 impl Rule {
-    fn rust_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+    fn rust_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
         let queues = spec.queues();
         format!(
             "\
 //! The untrained rule for a switch, in Rust without std: a horizon of {horizon_ns} ns.
 
-use dropcast_oracle::{{NotReady, Rule, RuleConstants, RuleQueue, Waiting}};
+use dropcast_oracle::{{FilterConstants, FilterQueue, NotReady, Rule, Waiting}};
 
 /// The switch, and the rule's parameters.
-pub const CONSTANTS: RuleConstants<&'static [u32]> = RuleConstants {{
-    buffer_bytes: {buffer_bytes},
-    window_ns: {window_ns},
-    gate: {gate},
-    reserved_bytes: &{reserved_bytes:?},
-    alpha_128: &{alpha_128:?},
-    drain_bytes: &{drain_bytes:?},
-}};
-
+{constants}
 /// The rule with its memory.
-pub type SwitchRule = Rule<&'static [u32], [RuleQueue; {queues}], [Waiting; {queues}]>;
+pub type SwitchRule = Rule<&'static [u32], [FilterQueue; {queues}], [Waiting; {queues}]>;
 
 /// An empty switch.
 pub fn init() -> Result<SwitchRule, NotReady> {{
-    Rule::new(CONSTANTS, [RuleQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}])
+    Rule::new(CONSTANTS, [FilterQueue::EMPTY; {queues}], [Waiting::NOTHING; {queues}])
 }}
 ",
             horizon_ns = self.horizon_ns,
-            buffer_bytes = spec.buffer_bytes,
-            window_ns = constants.window_ns,
-            gate = constants.gate,
-            reserved_bytes = constants.reserved_bytes,
-            alpha_128 = constants.alpha_128,
-            drain_bytes = constants.drain_bytes,
+            constants = constants.in_rust(spec),
         )
     }
 }
 
 impl Rule {
-    fn verilog_config(&self, spec: &SwitchSpec, constants: &RuleConstants) -> String {
+    fn verilog_config(&self, spec: &SwitchSpec, constants: &FilteredConstants) -> String {
         format!(
             "\
 // Parameters of dropcast_rule for a switch: a horizon of {} ns.

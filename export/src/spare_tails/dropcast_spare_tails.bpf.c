@@ -6,9 +6,9 @@
 /* Or clang makes branches of arithmetic, and the kernel's verifier follows too many ways. */
 #define DROPCAST_SPARE_TAILS_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 
+#include "dropcast_frame.h"
 #include "dropcast_spare_tails_config.h"
 #include "dropcast_spare_tails.h"
-#include "dropcast_frame.h"
 
 /* One switch; no lock, so let one CPU handle it. */
 static dropcast_spare_tails state;

@@ -23,6 +23,7 @@
 #define dropcast_add DROPCAST_NAME(add)
 #define dropcast_remove DROPCAST_NAME(remove)
 #define dropcast_project DROPCAST_NAME(project)
+#define dropcast_scan_level DROPCAST_NAME(scan_level)
 #define dropcast_observe DROPCAST_NAME(observe)
 #endif
 
@@ -159,7 +160,7 @@ DROPCAST_FUNCTION void dropcast_fill(const struct dropcast_seen *seen, const str
 /* The bytes in a queue, or in the whole shared buffer, and what the features need beside them. Begins as zeros.
  *
  * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
- * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
+ * its arrivals, departures and push-outs, not the switch's own (but for a filter: docs/filter.md). For a packet that arrives, first
  * observe its features; if it is accepted, add it to its queue and to the buffer. When a packet departs or is
  * pushed out, remove it from both. A queue that does not draw on the shared buffer adds 0 bytes to the
  * buffer, and removes 0 bytes from it. */
@@ -223,6 +224,22 @@ DROPCAST_FUNCTION void dropcast_project(
 #endif
 }
 
+#ifdef DROPCAST_SCANS
+/* A queue is scanned; an empty one adds nothing. By itself: the verifier of eBPF then looks at it once, and asks for checks.
+ * Returns 0. */
+DROPCAST_SEPARATE int dropcast_scan_level(struct dropcast_sums *sums, const uint32_t *own, const struct dropcast_level *level)
+{
+    if (sums && own && level && level->bytes > 0) {
+#ifdef DROPCAST_ARRIVALS
+        dropcast_sum_up(sums, own, &level->bytes, &level->recent, level->drain_bytes);
+#else
+        dropcast_sum_up(sums, own, &level->bytes, &level->bytes, 0);
+#endif
+    }
+    return 0;
+}
+#endif
+
 /* The features of a packet that arrives for queue, before it is added. shared are all n_shared queues
  * that draw on the shared buffer. */
 DROPCAST_FUNCTION void dropcast_observe(const struct dropcast_level *queue, const struct dropcast_level *buffer,
@@ -234,11 +251,7 @@ DROPCAST_FUNCTION void dropcast_observe(const struct dropcast_level *queue, cons
     uint32_t at;
 
     for (at = 0; at < n_shared; at++) {
-#ifdef DROPCAST_ARRIVALS
-        dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].recent, shared[at].drain_bytes);
-#else
-        dropcast_sum_up(&sums, &queue->bytes, &shared[at].bytes, &shared[at].bytes, 0);
-#endif
+        (void)dropcast_scan_level(&sums, &queue->bytes, &shared[at]);
     }
 #endif
     (void)shared;

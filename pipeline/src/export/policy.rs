@@ -1,23 +1,24 @@
-//! Policies without a model as code for a switch, and a check of what such code has decided.
+//! Policies on a switch's own queues as code, and a check of what such code has decided.
 
 use super::models::{ModelFile, Written, write_folder};
 use crate::PipelineError;
 use crate::files::{read_text, spare_inputs};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{
-    EmittedFile, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule, credence_packets,
+    EmittedFile, Filter, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule,
+    credence_packets,
 };
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Writes a policy without a model, the untrained rule or early drops in bursts over Dynamic Thresholds or FAB, as code for a switch
-/// into `folder`.
+/// Writes a policy as code for a switch into `folder`: the untrained rule, a forest or early drops in bursts over Dynamic Thresholds,
+/// or FAB.
 ///
 /// # Errors
-/// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace
-/// one of `inputs`.
+/// If the policy is another one, its model cannot be read, the code cannot do what it or the switch needs, or a file cannot be
+/// written or would replace the model or one of `inputs`.
 pub fn export_policy(
     policy: &PolicySpec,
     spec: &SwitchSpec,
@@ -25,8 +26,9 @@ pub fn export_policy(
     folder: &Path,
 ) -> Result<Vec<Written>, PipelineError> {
     let files = code_of(policy, spec)?.files(spec).map_err(unfit)?;
+    let model = policy.model().map(PathBuf::from);
     for file in &files {
-        spare_inputs(&folder.join(&file.name), inputs)?;
+        spare_inputs(&folder.join(&file.name), inputs.iter().chain(&model))?;
     }
     write_folder(folder, &files)?;
     let written =
@@ -162,28 +164,42 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
 
 fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, PipelineError> {
     match policy {
-        PolicySpec::Oracle(OracleParameters {
-            base,
-            model: None,
-            horizon_ns,
-            gate,
-            told_late_ns: 0,
-        }) => {
+        PolicySpec::Oracle(OracleParameters { base, model, horizon_ns, gate, told_late_ns: 0 }) => {
             let PolicySpec::DynamicThresholds(base) = &**base else {
                 return Err(unfit(PolicyCodeError::Base(base.name())));
             };
             let queues = 0..usize::from(spec.queues_per_port);
             let alpha = queues.map(|queue| base.alpha.at(queue)).collect();
-            let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
-            Ok(PolicyCode::Rule(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) }))
+            let Some(model) = model else {
+                let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
+                return Ok(PolicyCode::Rule(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) }));
+            };
+            if horizon_ns.is_some() {
+                let problem =
+                    "horizon_ns is of the untrained rule; leave it out, or leave out model";
+                return Err(unfit(problem));
+            }
+            let model = the_model(Path::new(model))?;
+            let (origin, forest) = (model.origin(), model.model.forest);
+            Ok(PolicyCode::Filter(Box::new(Filter { alpha, gate: *gate, forest, origin })))
         }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
         PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
         _ => Err(unfit(format!(
-            "{}: only the untrained rule, such as oracle:gate=0.5, spare-tails and fab are exported; told_late_ns is for simulations",
+            "{}: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab are \
+             exported; told_late_ns is for simulations",
             policy.name()
         ))),
     }
+}
+
+/// The model of a filter. A table does not say which buffer it is for.
+fn the_model(path: &Path) -> Result<ModelFile, PipelineError> {
+    if path.extension().is_some_and(|extension| extension == "dct") {
+        let problem = "expected the model.json that the table was made from";
+        return Err(PipelineError::unfit(path.display(), problem));
+    }
+    ModelFile::read(path)
 }
 
 fn unfit(problem: impl ToString) -> PipelineError {

@@ -2,8 +2,8 @@
 //! runs in the test and on the device.
 
 use dropcast_oracle::{
-    Credence, Field, Layout, MAGIC, Memory, PacketState, PortState, QueueState, Rule,
-    RuleConstants, RuleQueue, Service, SwitchConstants, Table, VERSION, Verdict, Waiting, crc32,
+    Credence, Field, FilterConstants, FilterQueue, Layout, MAGIC, Memory, PacketState, PortState,
+    QueueState, Rule, Service, SwitchConstants, Table, VERSION, Verdict, Waiting, crc32,
 };
 
 const PORTS: usize = 4;
@@ -76,7 +76,7 @@ pub(crate) fn run() -> Option<Digest> {
         reserves: &mut [],
     };
     let mut credence = Credence::with_table(switch, memory, table).ok()?;
-    let constants = RuleConstants {
+    let constants = FilterConstants {
         buffer_bytes: BUFFER_BYTES,
         window_ns: 6_000,
         gate: 0,
@@ -84,7 +84,7 @@ pub(crate) fn run() -> Option<Digest> {
         alpha_128: &[64 << 7][..],
         drain_bytes: &[2_500; PORTS][..],
     };
-    let (queues, waiting) = ([RuleQueue::EMPTY; PORTS], [Waiting::NOTHING; PORTS]);
+    let (queues, waiting) = ([FilterQueue::EMPTY; PORTS], [Waiting::NOTHING; PORTS]);
     let mut rule = Rule::new(constants, queues, waiting).ok()?;
 
     let mut digest = Digest { hash: 0, verdicts: [0; 5], rule_verdicts: [0; 5] };

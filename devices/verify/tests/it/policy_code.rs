@@ -1,6 +1,7 @@
-//! Policies without a model as code decide about every packet as those of `dropcast_switch` do.
+//! Policies on a switch's own queues as code decide about every packet as those of `dropcast_switch` do.
 
 mod fab;
+mod filter;
 mod in_verilog;
 mod rule;
 mod spare_tails;
@@ -10,7 +11,11 @@ use crate::decision::in_ebpf::{build_loader, run};
 use crate::decision::in_rust::{build_program, succeed};
 use crate::decision::record;
 use crate::replay::{GXX, found};
-use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets};
+use dropcast_data::SwitchSpec;
+use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets, Rule};
+use dropcast_switch::policies::fab::FabParameters;
+use dropcast_switch::policies::oracle::drain_time_ns;
+use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use dropcast_verify::Tool;
 use std::fs;
 use std::process::Command;
@@ -50,6 +55,7 @@ fn subject(name: &str, flow: &str, now: &str) -> String {
 fn subject_of(code: &PolicyCode) -> (&'static str, String) {
     match code {
         PolicyCode::Rule(_) => ("dropcast_rule", subject("dropcast_rule", "", ", now")),
+        PolicyCode::Filter(_) => ("dropcast_filter", subject("dropcast_filter", "", ", now")),
         PolicyCode::SpareTails(_) => {
             ("dropcast_spare_tails", subject("dropcast_spare_tails", ", flow", ""))
         }
@@ -94,7 +100,8 @@ fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Op
     }
     let source = format!("{}.bpf.c", subject_of(code).0);
     let mut compile = found(CLANG)?.in_folder(folder.path());
-    compile.args(["-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
+    // A forest's trees are global functions, which loaders find by what -g writes.
+    compile.args(["-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
     compile.args(["-Wall", "-Wextra", "-Werror", "-c", &source, "-o", "program.bpf.o"]);
     let output = compile.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -136,20 +143,21 @@ fn agree(code: &PolicyCode, files: &[EmittedFile], packets: &PolicyPackets, tool
 /// A part of a file, and one that is wrong in its place.
 type Change<'a> = (&'a str, &'a str);
 
-/// Those of `changes` to the header that no packet tells from the right one.
+/// Those of `changes` to a header that no packet tells from the right one.
 fn unseen<'a>(
     code: &PolicyCode,
     files: &[EmittedFile],
     packets: &PolicyPackets,
     changes: &[Change<'a>],
 ) -> Vec<Change<'a>> {
-    let (header, records) = (format!("{}.h", subject_of(code).0), records(packets));
-    unseen_in(&header, files, packets, changes, &|files| compiled(GCC, code, files, &records, &[]))
+    let records = records(packets);
+    unseen_in(".h", files, packets, changes, &|files| compiled(GCC, code, files, &records, &[]))
 }
 
-/// Those of `changes` to a file that no packet tells from the right one, as `decide` runs the files.
+/// Those of `changes` to the one file that has the part and ends with `ending` that no packet tells from the right one, as `decide`
+/// runs the files.
 fn unseen_in<'a>(
-    name: &str,
+    ending: &str,
     files: &[EmittedFile],
     packets: &PolicyPackets,
     changes: &[Change<'a>],
@@ -159,13 +167,36 @@ fn unseen_in<'a>(
     assert!(decide(files).is_none_or(|verdicts| verdicts == expected));
     let is_unseen = |&&(one, other): &&Change<'_>| {
         let mut files = files.to_vec();
-        let file = files.iter_mut().find(|file| file.name == name).expect("exported");
-        let text = String::from_utf8(std::mem::take(&mut file.bytes)).expect("text");
-        assert_eq!(text.matches(one).count(), 1, "{one}");
-        file.bytes = text.replace(one, other).into_bytes();
+        let mut changed = 0;
+        for file in files.iter_mut().filter(|file| file.name.ends_with(ending)) {
+            let text = String::from_utf8(std::mem::take(&mut file.bytes)).expect("text");
+            changed += text.matches(one).count();
+            file.bytes = text.replace(one, other).into_bytes();
+        }
+        assert_eq!(changed, 1, "{one}");
         decide(&files).is_some_and(|verdicts| verdicts == expected)
     };
     changes.iter().filter(is_unseen).copied().collect()
 }
 
 const TOOLS: [Tool; 3] = [GCC, CLANG, GXX];
+
+/// Tables of 8, 16 and 32 bytes, which compilers would keep apart from others, where libbpf does not look.
+#[test]
+fn the_kernel_takes_the_policies_of_few_queues() {
+    for ports in [2, 4, 8] {
+        let spec = SwitchSpec::uniform(ports, 8_000_000_000, 60_000, 8_000);
+        let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
+        for code in [
+            PolicyCode::Rule(rule),
+            filter::code(filter::by_levels(&spec, Some(0.5))),
+            PolicyCode::SpareTails(SpareTailsParameters::default()),
+            PolicyCode::Fab(FabParameters::default()),
+        ] {
+            let packets = code.golden(&spec).expect("a switch that it knows");
+            let files = code.files(&spec).expect("a switch that it knows");
+            let in_kernel = in_kernel(&code, &files, &records(&packets));
+            assert!(in_kernel.is_none_or(|told| told == verdicts(&packets)), "{ports}: {code:?}");
+        }
+    }
+}
