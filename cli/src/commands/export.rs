@@ -13,6 +13,11 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
         (Some(model), ..) => {
             ModelFile::read(model)?.export(&args.target, args.switch.as_deref(), &args.output)?
         }
+        (None, Some(_), Some(_)) if !args.target.is_empty() => {
+            let problem =
+                "is of models; a policy is written in every language that it has: leave it out";
+            return Err(PipelineError::setting("target", problem).into());
+        }
         (None, Some(policy), Some(spec)) => {
             export_policy(&policy.spec, spec, args.switch.as_slice(), &args.output)?
         }

@@ -218,6 +218,7 @@ fn the_untrained_rule_is_exported_as_code() {
         ),
         ("--policy spare-tails:window_ns=0 --switch leaf.toml", "window_ns"),
         ("--policy oracle", "--switch <FILE.toml>"),
+        ("--policy oracle --switch leaf.toml --target c", "written in every language that it has"),
     ];
     for (arguments, why) in refusals {
         let said = room.dropcast(&format!("export {arguments} -o other"));
