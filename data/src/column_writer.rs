@@ -10,7 +10,7 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::fs::File;
 use std::io::{BufWriter, Stdout, stdout};
@@ -48,20 +48,18 @@ pub(crate) fn is_arrow(path: &Path) -> bool {
 }
 
 impl ColumnWriter {
-    /// Starts a file with these columns, and with `metadata` as far as it is known: a key and a text. Columns named in
-    /// `varied` have many values.
+    /// Starts a file with these columns, and with `metadata` as far as it is known: a key and a text.
     pub(crate) fn create(
         path: &Path,
         columns: Vec<Field>,
         metadata: Option<(&str, String)>,
-        varied: &[String],
     ) -> Result<Self, DataError> {
         let file = shown_output(path);
         let metadata = metadata.map(|(key, text)| (key.to_owned(), text));
         let schema = Arc::new(Schema::new(columns));
         if !is_arrow(path) {
             let options = ArrowWriterOptions::new()
-                .with_properties(properties(varied))
+                .with_properties(properties())
                 .with_skip_arrow_metadata(true);
             let target = AtomicFile::create(path)?;
             let writer =
@@ -124,18 +122,15 @@ impl ColumnWriter {
     }
 }
 
-/// Times grow steadily, so their differences are short. Columns of few values suit a dictionary; of `varied` ones it takes
-/// more time and place than the values, which zstd shortens as well.
-fn properties(varied: &[String]) -> WriterProperties {
+/// Times grow steadily, so their differences are short; the other columns have few values, or repeat
+/// them, and suit a dictionary.
+fn properties() -> WriterProperties {
     let time = ColumnPath::from("time_ns");
-    let builder = WriterProperties::builder()
+    WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_column_dictionary_enabled(time.clone(), false)
-        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED);
-    let plain = |builder: WriterPropertiesBuilder, name: &String| {
-        builder.set_column_dictionary_enabled(ColumnPath::from(name.as_str()), false)
-    };
-    varied.iter().fold(builder, plain).build()
+        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED)
+        .build()
 }

@@ -53,7 +53,7 @@ impl TableWriter {
             let is_nullable = !matches!(column, TableColumn::Flag(_));
             Field::new(*name, column.data_type(), is_nullable)
         });
-        Ok(TableWriter { writer: ColumnWriter::create(path, fields.collect(), None, &[])? })
+        Ok(TableWriter { writer: ColumnWriter::create(path, fields.collect(), None)? })
     }
 
     /// Adds rows: the columns that the file was created with, of one length.

@@ -206,7 +206,7 @@ fn traces_of_a_folder_are_named_and_the_worst_comes_first() {
         .collect();
     assert_eq!(shown.len(), 6, "the others are in the JSON");
     assert!(shown.is_sorted_by(|one, next| one > next), "run 8 has the most drops");
-    assert!(page.contains(">Time since the first arrival, min<"));
+    assert!(page.contains(">Time of day, UTC (from "));
     assert!(page.contains("drops at switch 0 of run=8 from"), "episodes name their trace");
     // A day at a glance: a line for each trace, and the two hours in which packets arrive.
     let text = room.good(report);

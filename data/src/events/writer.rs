@@ -21,8 +21,8 @@ impl EventWriter {
     /// # Errors
     /// If it cannot be created.
     pub fn create(path: &Path, specs: &SwitchSpecs) -> Result<Self, DataError> {
-        let switches = Some((SWITCH_KEY, specs.to_toml()));
-        let writer = ColumnWriter::create(path, event_fields(), switches, &[])?;
+        let writer =
+            ColumnWriter::create(path, event_fields(), Some((SWITCH_KEY, specs.to_toml())))?;
         Ok(EventWriter { file: shown_output(path), writer })
     }
 

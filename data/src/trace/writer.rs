@@ -80,8 +80,7 @@ impl TraceWriter {
             RealDrops::Nullable => Some((TRACE_KEY, json(&file, &meta)?)),
             _ => None,
         };
-        let columns = columns(&meta, beside, real_drops);
-        let writer = ColumnWriter::create(path, columns, first, &meta.features)?;
+        let writer = ColumnWriter::create(path, columns(&meta, beside, real_drops), first)?;
         Ok(TraceWriter {
             path: path.to_owned(),
             file,
@@ -166,7 +165,7 @@ impl TraceWriter {
     fn begin_real_drops(&mut self) -> Result<(), DataError> {
         self.real_drops = RealDrops::Each;
         let columns = columns(&self.meta, self.beside, self.real_drops);
-        let writer = ColumnWriter::create(&self.path, columns, None, &self.meta.features)?;
+        let writer = ColumnWriter::create(&self.path, columns, None)?;
         let earlier = std::mem::replace(&mut self.writer, writer).into_file()?;
         let Some(earlier) = earlier else { return Ok(()) };
         let table = Table::parquet(&self.file, earlier, FileHash::known(String::new()))?;
