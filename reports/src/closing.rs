@@ -2,7 +2,6 @@
 
 use crate::drop_words::{better_alpha, own_name};
 use crate::numbers::{count, grouped};
-use crate::rival_words::by_queue;
 use dropcast_pipeline::report::verdict::{GainRange, RivalSection, Verdict};
 
 /// What to deploy, and why; nothing where no alpha was replayed.
@@ -39,14 +38,10 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
     if !is_own && !over_own.is_sure() {
         return sentences;
     }
-    if let (Some(each), Some(gain)) = (rivals.class_alphas(), rivals.gains.class_alphas_over_alpha)
-    {
-        let is_deployed = verdict.deploy.as_deref() == Some(&each.policy);
-        sentences.push(class_sentence(each, &gain, is_deployed, &range(&gain)));
-    }
     let added = [
         (rivals.best_rule(), rivals.gains.rule_over_alpha, "the untrained rule"),
         (rivals.best_filter(), rivals.gains.filter_over_alpha, "the model as a filter"),
+        (rivals.class_alphas(), rivals.gains.class_alphas_over_alpha, "an alpha for each queue"),
     ];
     for (rival, gain, what) in added {
         if let (Some(rival), Some(gain)) = (rival, gain) {
@@ -55,21 +50,6 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
         }
     }
     sentences
-}
-
-fn class_sentence(each: &RivalSection, gain: &GainRange, is_deployed: bool, range: &str) -> String {
-    let (alphas, more) = (by_queue(each), more(gain, ""));
-    match (is_deployed, gain.is_sure()) {
-        (true, _) => {
-            format!("Set an alpha for each queue in its place, {alphas}: {more} ({range}).")
-        }
-        (_, true) => format!("An alpha for each queue, {alphas}, also transmits {more} ({range})."),
-        (_, false) => {
-            format!(
-                "Leave out an alpha for each queue ({alphas}): {more} ({range}), which may be noise."
-            )
-        }
-    }
 }
 
 fn added_sentence(

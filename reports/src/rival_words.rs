@@ -34,7 +34,7 @@ fn base(rival: &RivalSection) -> String {
 }
 
 /// The alphas by queue, as settings have them.
-pub(crate) fn by_queue(rival: &RivalSection) -> &str {
+fn by_queue(rival: &RivalSection) -> &str {
     rival.policy.trim_start_matches("dt:alpha=")
 }
 

@@ -49,6 +49,31 @@ fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
     assert_eq!(json(&room.dropcast(&stated).stdout)["split"], trained["split"]);
 }
 
+/// One overload can only be cut within; two that are a second apart are cut between, where there is no validation.
+#[test]
+fn a_cut_within_an_episode_is_told() {
+    let room = Room::new();
+    let leaf =
+        "ports = 2\nline_rate_bps = 8_000_000_000\nbuffer_bytes = 40_000\nbase_rtt_ns = 10_000\n";
+    room.write("leaf.toml", leaf);
+    for (name, begins_ns) in [("one", &[0_u64][..]), ("two", &[0, 1_000_000_000])] {
+        let mut events = "time_ns,port,size_bytes\n".to_owned();
+        for begin_ns in begins_ns {
+            let arrivals = (0..4_000_u64).map(|at| format!("{},0,1000\n", begin_ns + 40 * at));
+            events.extend(arrivals);
+        }
+        room.write(&format!("{name}.csv"), events);
+        room.good(&format!("collect --events {name}.csv --switch leaf.toml -o {name}.parquet"));
+        let train = "train --split episodes --train-share 0.5 --validation-share 0 --vote f1";
+        let said = room.dropcast(&format!("{train} --data {name}.parquet -o m.json"));
+        assert_eq!(said.code, Some(0), "{said}");
+        let told = "the split cuts within an episode of drops: LQD's drops on both sides of a cut are 40 ns \
+                    apart, 0.004 base RTTs";
+        assert_eq!(said.stderr.contains(told), name == "one", "{said}");
+        assert_eq!(said.stderr.contains("cuts within"), name == "one", "{said}");
+    }
+}
+
 /// The small run's events, then calm ones: a quarter of all.
 fn busy_then_calm() -> Room {
     let room = Room::with_a_run();

@@ -165,9 +165,9 @@ pub fn choose_split(
         && pause_ns <= rtt_ns.saturating_mul(EPISODE_GAP_RTTS)
     {
         progress.note(&format!(
-            "the split cuts within an episode of drops: LQD's drops on both sides of a cut are {pause_ns} ns apart, {:.1} \
+            "the split cuts within an episode of drops: LQD's drops on both sides of a cut are {pause_ns} ns apart, {:.3} \
              base RTTs, so the test rows are like those that train; a longer trace has longer pauses, or keep a trace \
-             apart for testing (--test)",
+             apart for testing",
             pause_ns as f64 / rtt_ns as f64
         ));
     }
