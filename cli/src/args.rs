@@ -561,7 +561,7 @@ pub(crate) struct InspectArgs {
     #[arg(long = "own", value_name = "NAME", requires = "check", conflicts_with = "statistics")]
     pub(crate) own_features: Vec<String>,
     /// For a labelled trace in Parquet, also print statistics of each feature, in rows that LQD
-    /// accepted and in rows that it dropped. Needs the cargo feature polars (docs/trainers.md).
+    /// accepted and in rows that it dropped.
     #[arg(long)]
     pub(crate) statistics: bool,
     /// Format of the output.

@@ -143,7 +143,9 @@ pub use input_maps::InputMaps;
 #[cfg(feature = "files")]
 pub use ns3_map::{Ns3Map, Ns3Port};
 #[cfg(feature = "files")]
-pub use objects::{is_folder, is_object, list_objects, remove_object};
+pub use objects::{
+    ObjectStores, install_object_stores, is_folder, is_object, list_objects, remove_object,
+};
 #[cfg(feature = "files")]
 pub use pool_map::Pool;
 #[cfg(feature = "files")]

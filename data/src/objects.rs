@@ -2,7 +2,7 @@
 //! (`docs/objects.md`).
 //!
 //! An object is read from front to back, and written whole: a store shows an object once all its parts are
-//! there. Credentials, regions and endpoints are those of the environment (`AWS_ACCESS_KEY_ID` and so on).
+//! there. The stores themselves are those that the program installs: of the crate `dropcast-objects`, or none.
 
 use crate::DataError;
 use crate::error::shown;
@@ -10,9 +10,23 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-#[cfg(feature = "object-store")]
-mod store;
+/// Stores of objects. Problems are told in one line.
+pub trait ObjectStores: Sync {
+    /// The bytes of an object, in order.
+    fn open(&self, path: &Path) -> Result<Box<dyn Read + Send>, String>;
+    /// The bytes of an object in a range, in order.
+    fn open_range(&self, path: &Path, range: Range<u64>) -> Result<Box<dyn Read + Send>, String>;
+    /// How many bytes an object has.
+    fn size(&self, path: &Path) -> Result<u64, String>;
+    /// Puts all bytes of a file into an object, in place of one that is there.
+    fn put(&self, path: &Path, file: &mut File) -> Result<(), String>;
+    /// The URLs of all objects under a folder's, in order of their names.
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, String>;
+    /// Removes an object, if it is there.
+    fn remove(&self, path: &Path) -> Result<(), String>;
+}
 
 /// URLs of these schemes are objects.
 const SCHEMES: [&str; 4] = ["s3://", "gs://", "az://", "abfs://"];
@@ -40,7 +54,9 @@ pub fn is_folder(path: &Path) -> bool {
 
 /// The bytes of an object, in order.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, DataError> {
-    store::open(path).map_err(|problem| failed(path, "be opened", problem))
+    stores()
+        .and_then(|stores| stores.open(path))
+        .map_err(|problem| failed(path, "be opened", problem))
 }
 
 /// The bytes of an object in a range, in order.
@@ -48,17 +64,23 @@ pub(crate) fn open_range(
     path: &Path,
     range: Range<u64>,
 ) -> Result<Box<dyn Read + Send>, DataError> {
-    store::open_range(path, range).map_err(|problem| failed(path, "be opened", problem))
+    stores()
+        .and_then(|stores| stores.open_range(path, range))
+        .map_err(|problem| failed(path, "be opened", problem))
 }
 
 /// How many bytes an object has.
 pub(crate) fn size(path: &Path) -> Result<u64, DataError> {
-    store::size(path).map_err(|problem| failed(path, "be opened", problem))
+    stores()
+        .and_then(|stores| stores.size(path))
+        .map_err(|problem| failed(path, "be opened", problem))
 }
 
 /// Puts all bytes of a file into an object, in place of one that is there.
 pub(crate) fn put(path: &Path, file: &mut File) -> Result<(), DataError> {
-    store::put(path, file).map_err(|problem| failed(path, "be written", problem))
+    stores()
+        .and_then(|stores| stores.put(path, file))
+        .map_err(|problem| failed(path, "be written", problem))
 }
 
 /// The URLs of all objects under a folder's, in order of their names.
@@ -66,7 +88,9 @@ pub(crate) fn put(path: &Path, file: &mut File) -> Result<(), DataError> {
 /// # Errors
 /// If the store does not answer.
 pub fn list_objects(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    store::list(folder).map_err(|problem| failed(folder, "be read", problem))
+    stores()
+        .and_then(|stores| stores.list(folder))
+        .map_err(|problem| failed(folder, "be read", problem))
 }
 
 /// Removes an object, if it is there.
@@ -74,7 +98,9 @@ pub fn list_objects(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 /// # Errors
 /// If the store does not answer, or refuses.
 pub fn remove_object(path: &Path) -> Result<(), DataError> {
-    store::remove(path).map_err(|problem| failed(path, "be removed", problem))
+    stores()
+        .and_then(|stores| stores.remove(path))
+        .map_err(|problem| failed(path, "be removed", problem))
 }
 
 fn failed(path: &Path, doing: &str, problem: String) -> DataError {
@@ -83,37 +109,19 @@ fn failed(path: &Path, doing: &str, problem: String) -> DataError {
     DataError::file(&shown(path), format!("cannot {doing}: {problem}"), hint)
 }
 
-/// A build that knows no stores.
-#[cfg(not(feature = "object-store"))]
-mod store {
-    use super::{File, Path, PathBuf, Range, Read};
+/// What [`install_object_stores`] was given.
+static INSTALLED: OnceLock<&'static dyn ObjectStores> = OnceLock::new();
 
-    const ABSENT: &str =
-        "this program was built without object stores; build it with --features object-store";
+/// Lets this program use the objects of these stores, which the crate `dropcast-objects` has. The first call counts.
+pub fn install_object_stores(stores: &'static dyn ObjectStores) {
+    INSTALLED.get_or_init(|| stores);
+}
 
-    pub(super) fn open(_: &Path) -> Result<Box<dyn Read + Send>, String> {
-        Err(ABSENT.to_owned())
-    }
-
-    pub(super) fn open_range(_: &Path, _: Range<u64>) -> Result<Box<dyn Read + Send>, String> {
-        Err(ABSENT.to_owned())
-    }
-
-    pub(super) fn size(_: &Path) -> Result<u64, String> {
-        Err(ABSENT.to_owned())
-    }
-
-    pub(super) fn put(_: &Path, _: &mut File) -> Result<(), String> {
-        Err(ABSENT.to_owned())
-    }
-
-    pub(super) fn list(_: &Path) -> Result<Vec<PathBuf>, String> {
-        Err(ABSENT.to_owned())
-    }
-
-    pub(super) fn remove(_: &Path) -> Result<(), String> {
-        Err(ABSENT.to_owned())
-    }
+fn stores() -> Result<&'static dyn ObjectStores, String> {
+    INSTALLED.get().copied().ok_or_else(|| {
+        "this program was built without object stores; build it with --features object-store"
+            .to_owned()
+    })
 }
 
 #[cfg(test)]

@@ -24,11 +24,9 @@
 
 mod columns;
 mod error;
-mod statistics;
 
 pub use error::FrameError;
 pub use polars::prelude::DataFrame;
-pub use statistics::{FeatureStatistics, Statistics, Values, statistics};
 
 use columns::{flags, has, integers, integers_or_zero};
 use dropcast_data::{ArrivalColumns, DropReason, FlowColumns, LabelledBatch, Outcome};

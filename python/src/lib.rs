@@ -52,6 +52,8 @@ mod _dropcast {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        #[cfg(feature = "object-store")]
+        dropcast_objects::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

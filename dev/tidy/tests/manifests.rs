@@ -1,5 +1,6 @@
 //! What the crates say of themselves, and whether one that is for devices builds without the others.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,6 +72,33 @@ fn the_oracle_says_of_itself_what_the_workspace_says() {
     assert_eq!(oracle["lints"], all["lints"]);
     let proptest = |of: &Value| of["proptest"].clone();
     assert_eq!(proptest(&oracle["dev-dependencies"]), proptest(&all["dependencies"]));
+}
+
+/// The crates that a build of these packages compiles, each with its features.
+fn compiled(selection: &[&str]) -> BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").expect("cargo runs tests");
+    let tree = Command::new(cargo)
+        .args(["tree", "--locked", "--prefix", "none", "--format", "{p} [{f}]"])
+        .args(selection)
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = String::from_utf8(tree.stdout).expect("cargo writes UTF-8");
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// A crate with other features is compiled again, with all that need it: minutes. What is missing belongs in the
+/// command's manifest, under "Not used here".
+#[test]
+fn tests_and_the_wheel_compile_no_crate_of_the_command_again() {
+    let all = compiled(&["--workspace"]);
+    let python = ["-p", "dropcast-python", "--features", "object-store", "-e", "normal,build"];
+    for selection in [&["-p", "dropcast", "-e", "normal,build"][..], &python] {
+        let others: Vec<String> = compiled(selection).difference(&all).cloned().collect();
+        let again = others.iter().filter(|name| !name.starts_with("dropcast-python "));
+        assert_eq!(again.collect::<Vec<_>>(), Vec::<&String>::new(), "{selection:?}");
+    }
 }
 
 #[test]

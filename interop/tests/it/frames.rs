@@ -2,8 +2,7 @@
 
 use crate::rows::{rows, task};
 use dropcast_interop::frame::{
-    FrameError, Values, batches, scan_sweep, scan_traces, statistics, training_rows,
-    with_predictions,
+    FrameError, batches, scan_sweep, scan_traces, training_rows, with_predictions,
 };
 use dropcast_train::{ForestParams, RunBatch, TrainingRows, fit, fit_many};
 use polars::prelude::{
@@ -182,66 +181,4 @@ fn files_are_scanned_one_after_the_other() {
     assert!(matches!(scan_sweep(folder.path()), Err(FrameError::Polars(_))));
     write(&first, &folder.path().join("rows.parquet"));
     assert!(matches!(scan_sweep(folder.path()), Err(FrameError::Missing { .. })));
-}
-
-/// The same numbers from all values in order, one by one.
-fn slow(values: &[(u32, bool)], label: bool) -> Option<Values> {
-    let mut values: Vec<u32> =
-        values.iter().filter(|(_, drop)| *drop == label).map(|&(value, _)| value).collect();
-    values.sort_unstable();
-    let quantile = |percent: usize| {
-        // The smallest value that at least so many rows do not exceed.
-        values.iter().copied().find(|&value| {
-            let below = values.iter().filter(|&&other| other <= value).count();
-            100 * below >= percent * values.len()
-        })
-    };
-    Some(Values {
-        mean: values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64,
-        min: *values.first()?,
-        p01: quantile(1)?,
-        p25: quantile(25)?,
-        p50: quantile(50)?,
-        p75: quantile(75)?,
-        p99: quantile(99)?,
-        max: *values.last()?,
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
-
-    #[test]
-    fn statistics_are_those_of_all_values(
-        rows in prop::collection::vec((0_u32..40, any::<bool>()), 1..300),
-    ) {
-        let (values, drops): (Vec<u32>, Vec<bool>) = rows.iter().copied().unzip();
-        let frame = DataFrame::new(rows.len(), vec![
-            Series::new("rank".into(), &values).into_column(),
-            Series::new("drop".into(), &drops).into_column(),
-        ]).unwrap();
-        let found = statistics(&frame.lazy(), &["rank".to_owned()]).unwrap();
-        prop_assert_eq!(found.rows, rows.len() as u64);
-        prop_assert_eq!(found.drops, drops.iter().filter(|&&drop| drop).count() as u64);
-        let [feature] = &found.features[..] else { panic!("{found:?}") };
-        prop_assert_eq!(feature.name.as_str(), "rank");
-        let distinct: std::collections::BTreeSet<u32> = values.into_iter().collect();
-        prop_assert_eq!(feature.distinct, distinct.len() as u64);
-        prop_assert_eq!(&feature.accepted, &slow(&rows, false));
-        prop_assert_eq!(&feature.dropped, &slow(&rows, true));
-    }
-}
-
-#[test]
-fn statistics_need_features_and_labels_without_nulls() {
-    let good = frame(&rows(300));
-    let fault = |frame: &DataFrame| statistics(&frame.clone().lazy(), &names()).unwrap_err();
-    let missing = fault(&good.drop("drop").unwrap());
-    assert!(
-        matches!(&missing, FrameError::Missing { column, .. } if column == "drop"),
-        "{missing}"
-    );
-    let null = Series::new("occupancy".into(), vec![None::<u32>; 300]);
-    let null = fault(&with(&good, null));
-    assert!(matches!(&null, FrameError::Null { column, .. } if column == "occupancy"), "{null}");
 }

@@ -1,7 +1,5 @@
 //! Labelled traces, as stages after `collect` read them.
 
-#[cfg(feature = "polars")]
-pub mod frames;
 pub(crate) mod kept_rows;
 mod labelled;
 mod memory_rows;

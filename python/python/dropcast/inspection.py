@@ -33,7 +33,7 @@ def inspect(
     many there are, and the first. ``switch``, ``column`` and ``time_unit`` say what the events do
     not, as in :func:`dropcast.collect`; by ``column`` a table with other names is known for events,
     also without ``check``. With ``check``, ``own`` names integer columns of your own that are
-    read, too. ``statistics`` needs a build with polars (docs/trainers.md).
+    read, too.
     """
     paths, bar = [os.fspath(path) for path in as_list(file)], Bar(progress)
     reading = reading_of(column, time_unit)

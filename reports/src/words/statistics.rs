@@ -3,7 +3,6 @@
 use dropcast_pipeline::inspection::statistics::Statistics;
 
 /// A table of them.
-#[cfg(feature = "polars")]
 pub fn statistics_table(statistics: &Statistics) -> String {
     let Statistics { rows, drops, features } = statistics;
     let mut text = format!(
@@ -22,10 +21,4 @@ pub fn statistics_table(statistics: &Statistics) -> String {
         }
     }
     text
-}
-
-/// Without polars there are none.
-#[cfg(not(feature = "polars"))]
-pub fn statistics_table(statistics: &Statistics) -> String {
-    match *statistics {}
 }

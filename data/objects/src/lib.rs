@@ -1,0 +1,198 @@
+//! Objects of S3, Google Cloud Storage and Azure Blob Storage, through the crate `object_store` (`docs/objects.md`).
+//!
+//! A program that calls [`install`] reads and writes objects wherever it takes files. Credentials, regions and endpoints
+//! are those of the environment (`AWS_ACCESS_KEY_ID` and so on).
+
+use dropcast_data::ObjectStores;
+use object_store::path::Path as Key;
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt, WriteMultipart};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::OnceLock;
+use tokio::runtime::Runtime;
+use tokio_stream::{Stream, StreamExt};
+use url::Url;
+
+/// What is sent at once, at least: the least that S3 takes for a part.
+const LEAST_PART_BYTES: u64 = 5 << 20;
+/// S3 takes 10,000 parts.
+const MOST_PARTS: u64 = 9_000;
+/// Parts under way at once.
+const PARTS_AT_ONCE: usize = 4;
+
+type Bytes = object_store::Result<bytes::Bytes>;
+
+/// Lets this program use objects: once, before it opens any.
+pub fn install() {
+    dropcast_data::install_object_stores(&CloudStores);
+}
+
+/// The stores whose URLs `object_store` knows.
+struct CloudStores;
+
+/// An object's bytes as they come.
+struct ObjectReader {
+    runtime: &'static Runtime,
+    stream: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
+    /// Bytes that came and were not read yet.
+    left: bytes::Bytes,
+}
+
+impl Read for ObjectReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.left.is_empty() {
+            match self.runtime.block_on(self.stream.next()) {
+                None => return Ok(0),
+                Some(bytes) => self.left = bytes.map_err(io::Error::other)?,
+            }
+        }
+        let count = buffer.len().min(self.left.len());
+        buffer[..count].copy_from_slice(&self.left.split_to(count));
+        Ok(count)
+    }
+}
+
+impl ObjectStores for CloudStores {
+    fn open(&self, path: &Path) -> Result<Box<dyn Read + Send>, String> {
+        get(path, GetOptions::default())
+    }
+
+    fn open_range(&self, path: &Path, range: Range<u64>) -> Result<Box<dyn Read + Send>, String> {
+        get(path, GetOptions { range: Some(range.into()), ..GetOptions::default() })
+    }
+
+    fn size(&self, path: &Path) -> Result<u64, String> {
+        let (runtime, store, key) = find(path)?;
+        runtime.block_on(store.head(&key)).map(|found| found.size).map_err(told)
+    }
+
+    fn put(&self, path: &Path, file: &mut File) -> Result<(), String> {
+        let (runtime, store, key) = find_object(path)?;
+        let length = file.metadata().map_err(told)?.len();
+        let part_bytes = LEAST_PART_BYTES.max(length / MOST_PARTS);
+        runtime.block_on(async {
+            let mut first = Vec::new();
+            let mut read = |bytes: &mut Vec<u8>| {
+                bytes.clear();
+                file.take(part_bytes).read_to_end(bytes).map_err(told)
+            };
+            read(&mut first)?;
+            if length <= part_bytes {
+                return store.put(&key, first.into()).await.map(|_| ()).map_err(told);
+            }
+            let upload = store.put_multipart(&key).await.map_err(told)?;
+            let mut writer = WriteMultipart::new_with_chunk_size(upload, first.len());
+            let mut part = first;
+            let sent = loop {
+                if let Err(problem) = writer.wait_for_capacity(PARTS_AT_ONCE).await {
+                    break Err(told(problem));
+                }
+                writer.write(&part);
+                match read(&mut part) {
+                    Ok(0) => break Ok(()),
+                    Ok(_) => {}
+                    Err(problem) => break Err(problem),
+                }
+            };
+            match sent {
+                Ok(()) => writer.finish().await.map(|_| ()).map_err(told),
+                Err(problem) => {
+                    // The cause matters more than parts that stay until the store forgets them.
+                    let _ = writer.abort().await;
+                    Err(problem)
+                }
+            }
+        })
+    }
+
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
+        let (runtime, store, prefix) = find(folder)?;
+        let text = folder.to_string_lossy();
+        let base = text.strip_suffix('/').unwrap_or(&text);
+        let mut found = runtime.block_on(async {
+            let mut listed = store.list(Some(&prefix));
+            let mut found = Vec::new();
+            while let Some(object) = listed.next().await {
+                let key = object.map_err(told)?.location;
+                let parts = key.prefix_match(&prefix).into_iter().flatten();
+                let below: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
+                found.push(PathBuf::from(format!("{base}/{}", below.join("/"))));
+            }
+            Ok::<_, String>(found)
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), String> {
+        let (runtime, store, key) = find(path)?;
+        match runtime.block_on(store.delete(&key)) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(problem) => Err(told(problem)),
+        }
+    }
+}
+
+fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String> {
+    let (runtime, store, key) = find_object(path)?;
+    let found = runtime.block_on(store.get_opts(&key, options)).map_err(told)?;
+    let left = bytes::Bytes::new();
+    Ok(Box::new(ObjectReader { runtime, stream: found.into_stream(), left }))
+}
+
+/// What [`find`] finds, where the URL names an object: not a bucket alone.
+fn find_object(path: &Path) -> Result<Found, String> {
+    match find(path)? {
+        (_, _, key) if key.as_ref().is_empty() => {
+            Err("it names no object of the bucket".to_owned())
+        }
+        found => Ok(found),
+    }
+}
+
+type Found = (&'static Runtime, Box<dyn ObjectStore>, Key);
+
+/// The store that a URL names, set up by the environment, and the name of the object in it.
+fn find(path: &Path) -> Result<Found, String> {
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    // Two threads: a reader that waits must not keep others waiting.
+    let start = || {
+        // Fails where the program has chosen another, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(2).enable_all().build().map_err(told)
+    };
+    let runtime = RUNTIME.get_or_init(start).as_ref().map_err(Clone::clone)?;
+    let url = Url::parse(path.to_str().unwrap_or_default()).map_err(told)?;
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let (store, key) = object_store::parse_url_opts(&url, environment).map_err(told)?;
+    Ok((runtime, store, key))
+}
+
+/// A problem in one line: what the store says of it, or what caused it.
+fn told(problem: impl std::error::Error) -> String {
+    let mut text = problem.to_string();
+    let mut cause = problem.source();
+    while let Some(next) = cause {
+        let more = next.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = next.source();
+    }
+    // Stores answer in XML.
+    match (element(&text, "Code"), element(&text, "Message")) {
+        (Some(code), Some(message)) => format!("{} ({code})", message.trim_end_matches('.')),
+        _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The text of the first element of this name.
+fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, from) = xml.split_once(&format!("<{name}>"))?;
+    Some(from.split_once(&format!("</{name}>"))?.0)
+}
