@@ -455,7 +455,7 @@ pub(crate) struct VerifyArgs {
     )]
     pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.
-    #[arg(long, required_unless_present = "verdicts", num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required_unless_present_any = ["policy", "verdicts"], num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]

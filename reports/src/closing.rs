@@ -2,7 +2,7 @@
 
 use crate::drop_words::{better_alpha, own_name};
 use crate::numbers::{count, grouped};
-use dropcast_pipeline::report::verdict::{GainRange, RivalSection, Verdict};
+use dropcast_pipeline::report::verdict::{Addition, GainRange, RivalKind, Verdict};
 
 /// What to deploy, and why; nothing where no alpha was replayed.
 pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
@@ -13,61 +13,65 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
     if verdict.counts.own.packets == 0 {
         return vec![format!("Deploy: what the switch has, {own}, which drops nothing.")];
     }
-    let is_own = verdict.own_policy.as_deref() == Some(&alpha.policy);
+    let own_policy = verdict.own_policy.as_deref();
     let range = |gain: &GainRange| range(gain, rivals.gains.stretches);
     let better = better_alpha(verdict).unwrap_or_else(|| own.clone());
-    let mut sentences = vec![if is_own {
-        format!("Deploy: what the switch has, {own}; no other alpha is better.")
-    } else if over_own.is_sure() {
-        format!(
-            "Deploy: {better}, which transmits {} {own} ({}).",
-            more(&over_own, "than"),
-            range(&over_own)
-        )
-    } else if over_own.bytes > 0 {
-        format!(
-            "Deploy: what the switch has, {own}. With {better} it transmits {} ({}), which may be noise.",
-            more(&over_own, ""),
-            range(&over_own)
-        )
+    let (added, left_out): (Vec<_>, Vec<_>) = rivals
+        .additions(own_policy)
+        .partition(|of| verdict.deploy.as_ref() == Some(&of.rival.policy));
+    let mut sentences = Vec::new();
+    if own_policy == Some(&alpha.policy) {
+        sentences.push(format!("Deploy: what the switch has, {own}; no other alpha is better."));
+    } else if rivals.alpha_is_set(own_policy) {
+        let gain = format!("{} {own} ({})", more(&over_own, "than"), range(&over_own));
+        sentences.push(format!("Deploy: {better}, which transmits {gain}."));
     } else {
-        format!(
-            "Deploy: what the switch has, {own}; the best alpha of other rows, {better}, is no better."
-        )
-    }];
-    if !is_own && !over_own.is_sure() {
-        return sentences;
+        let kept = match added[..] {
+            [] => format!("Deploy: what the switch has, {own}. "),
+            _ => String::new(),
+        };
+        sentences.push(match over_own.bytes {
+            1.. => format!(
+                "{kept}With {better} it transmits {} ({}), which may be noise.",
+                more(&over_own, ""),
+                range(&over_own)
+            ),
+            _ => format!("{kept}The best alpha of other rows, {better}, is no better."),
+        });
     }
-    let added = [
-        (rivals.best_rule(), rivals.gains.rule_over_alpha, "the untrained rule"),
-        (rivals.best_filter(), rivals.gains.filter_over_alpha, "the model as a filter"),
-        (rivals.class_alphas(), rivals.gains.class_alphas_over_alpha, "an alpha for each queue"),
-    ];
-    for (rival, gain, what) in added {
-        if let (Some(rival), Some(gain)) = (rival, gain) {
-            let is_deployed = verdict.deploy.as_deref() == Some(&rival.policy);
-            sentences.push(added_sentence(rival, &gain, what, is_deployed, &range(&gain)));
+    for Addition { rival, gain } in added {
+        let (what, as_code) = named(rival.kind);
+        let (policy, range) = (&rival.policy, range(&gain));
+        if rivals.alpha_is_set(own_policy) {
+            let gain = more(&gain, "");
+            sentences.push(format!("Add {what} ({policy}): {gain} ({range}).{as_code}"));
+        } else {
+            let gain = format!("{} {own} ({range})", more(&gain, "than"));
+            let text = format!("Deploy: {what} ({policy}), which transmits {gain}.{as_code}");
+            sentences.insert(0, text);
         }
     }
+    sentences.extend(left_out.iter().map(|Addition { rival, gain }| {
+        let (more, range) = (more(gain, ""), range(gain));
+        let why = match (gain.is_sure(), gain.bytes) {
+            (true, _) => format!("{more}, fewer than what is deployed"),
+            (false, 1..) => format!("{more} ({range}), which may be noise"),
+            (false, _) => format!("{more} ({range})"),
+        };
+        format!("Leave out {}: {why}.", named(rival.kind).0)
+    }));
     sentences
 }
 
-fn added_sentence(
-    rival: &RivalSection,
-    gain: &GainRange,
-    what: &str,
-    is_deployed: bool,
-    range: &str,
-) -> String {
-    if is_deployed {
-        return format!("Add {what} ({}): {} ({range}).", rival.policy, more(gain, ""));
+/// An addition in words, and where it is described as code.
+fn named(kind: RivalKind) -> (&'static str, &'static str) {
+    match kind {
+        RivalKind::ClassAlphas => ("an alpha for each queue", ""),
+        RivalKind::ModelFilter => {
+            ("the model as a filter", " `dropcast export --policy` writes it as code.")
+        }
+        _ => ("the untrained rule", " `dropcast export --policy` writes it as code."),
     }
-    let why = match (gain.is_sure(), gain.bytes) {
-        (true, _) => format!("{}, fewer than what is deployed", more(gain, "")),
-        (false, 1..) => format!("{} ({range}), which may be noise", more(gain, "")),
-        (false, _) => format!("{} ({range})", more(gain, "")),
-    };
-    format!("Leave out {what}: {why}.")
 }
 
 /// "1,432 bytes more".

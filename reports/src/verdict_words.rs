@@ -402,16 +402,18 @@ mod tests {
             high_bytes: ends.map(|ends| ends.1),
             choices: 15,
         };
-        let closing = |own: &str, over_own, rule, deploy: Option<&str>| {
+        let with = |own: &str, gains, deploy: Option<&str>| {
             let mut verdict = verdict(Conclusion::NothingDropped, 0);
             verdict.own_policy = Some(own.to_owned());
             verdict.deploy = deploy.map(str::to_owned);
-            let rule_over_alpha = Some(rule);
-            let alpha_over_own = Some(over_own);
-            let gains =
-                RivalGains { stretches: 40, alpha_over_own, rule_over_alpha, ..Default::default() };
             verdict.rivals.gains = gains;
             closing_lines(&verdict).join("\n")
+        };
+        let closing = |own: &str, over_own, rule, deploy: Option<&str>| {
+            let (alpha_over_own, rule_over_alpha) = (Some(over_own), Some(rule));
+            let gains =
+                RivalGains { stretches: 40, alpha_over_own, rule_over_alpha, ..Default::default() };
+            with(own, gains, deploy)
         };
         let (sure, noise) = (range(2_000, Some((500, 3_500))), range(2_000, Some((-100, 4_100))));
         let loss = range(-9_000, Some((-12_000, -6_000)));
@@ -443,12 +445,37 @@ mod tests {
             );
             assert!(text.ends_with("which may be noise.") && !text.contains("untrained"), "{text}");
         }
+        // Where no alpha is better, additions are compared with what the switch has.
+        let (alpha_over_own, rule_over_alpha) = (Some(noise), Some(loss));
+        let gains = |rule| RivalGains {
+            stretches: 40,
+            alpha_over_own,
+            rule_over_alpha,
+            rule_over_own: Some(rule),
+            ..Default::default()
+        };
+        let text = with(shared, gains(sure), Some(rule));
+        let lines: Vec<&str> = text.trim_start().lines().collect();
+        let first =
+            format!("Deploy: the untrained rule ({rule}), which transmits 2,000 bytes more than");
+        assert!(lines[0].starts_with(&first), "{text}");
+        assert!(
+            lines[1].starts_with("With alpha 16 it transmits 2,000 bytes more (-100"),
+            "{text}"
+        );
+        assert_eq!(lines.len(), 2, "{text}");
+        let text = with(shared, gains(noise), None);
+        assert!(
+            text.contains("Deploy: what the switch has, Complete Sharing. With alpha 16"),
+            "{text}"
+        );
+        assert!(text.contains("Leave out the untrained rule: 2,000 bytes more (-100 to"), "{text}");
         assert!(
             closing(shared, unknown, sure, None)
                 .contains("(40 stretches of the trace, too few for an interval)")
         );
         let text = closing(shared, loss, loss, None);
-        assert!(text.ends_with("the best alpha of other rows, alpha 16, is no better."), "{text}");
+        assert!(text.ends_with("The best alpha of other rows, alpha 16, is no better."), "{text}");
         let text = closing("dt:alpha=16", range(0, Some((0, 0))), sure, Some(rule));
         assert!(
             text.contains(

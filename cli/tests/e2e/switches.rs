@@ -210,7 +210,7 @@ fn the_untrained_rule_is_exported_as_code() {
             "--policy oracle:base=dt:alpha=0.3 --switch leaf.toml",
             "alpha 0.3: expected a multiple of 1/128",
         ),
-        ("--policy oracle:gate=2 --switch leaf.toml", "gate 2: expected 0 to 1"),
+        ("--policy oracle:gate=2 --switch leaf.toml", "gate 2: expected 0 to 0.999"),
         ("--policy oracle:horizon_ns=0 --switch leaf.toml", "horizon_ns is 0"),
         (
             "--policy spare-tails:base=abm --switch leaf.toml",

@@ -4,8 +4,8 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyCodeError {
-    /// A gate that is no share.
-    #[error("gate {0}: expected 0 to 1")]
+    /// A gate that is no share, or one that never opens.
+    #[error("gate {0}: expected 0 to {highest}", highest = dropcast_switch::policies::oracle::Confirmation::HIGHEST_GATE)]
     Gate(f64),
     /// No time ahead.
     #[error("horizon_ns is 0, expected at least 1")]

@@ -4,7 +4,7 @@ use super::error::PolicyCodeError;
 use super::shared::{alphas_in_128ths, c_array, long_bytes, reserved_bytes};
 use crate::decision::drain_bytes;
 use dropcast_data::SwitchSpec;
-use dropcast_switch::policies::oracle::{AnyOracle, OracleParameters};
+use dropcast_switch::policies::oracle::{AnyOracle, Confirmation, OracleParameters};
 use dropcast_switch::{Alphas, PolicyModel, PolicySite, PolicySpec};
 
 /// Dynamic Thresholds, and the gate of what drops some of what they accept.
@@ -43,7 +43,7 @@ impl Filtered<'_> {
         spec: &SwitchSpec,
     ) -> Result<FilteredConstants, PolicyCodeError> {
         let gate = self.gate.unwrap_or(0.0);
-        if !(0.0..=1.0).contains(&gate) {
+        if !(0.0..=Confirmation::HIGHEST_GATE).contains(&gate) {
             return Err(PolicyCodeError::Gate(gate));
         }
         let drained = |(port, &rate): (usize, &u64)| {

@@ -1,6 +1,7 @@
 //! What to deploy, by what was found.
 
-use super::findings::{Counts, Finding, PolicyTally, SettingTally, better_among};
+use super::findings::{Counts, Difference, SettingTally, control_false_discoveries};
+use super::measured::MapPoint;
 use super::settings::{Kind, Subject};
 use serde::Serialize;
 
@@ -10,159 +11,146 @@ pub struct Advice {
     /// The policy that predicts nothing to set everywhere: the one that is worse than the best of a pair by more than a
     /// tenth in the fewest.
     pub setting: Option<SettingTally>,
-    /// What is deployed in its place, if anything: an untrained rule, or a policy with an oracle. It is chosen on the runs that
-    /// it is compared on, and so looks better than it is.
+    /// The alpha to set everywhere, by the same rule; null if none is listed.
+    pub alpha: Option<SettingTally>,
+    /// What is deployed in place of the setting, if anything: an untrained rule, or a policy with an oracle. It is chosen on
+    /// the runs that it is compared on, and so looks better than it is.
     pub addition: Option<Advised>,
     /// The best policy that a chip must push packets out for.
     pub push_out: Option<Advised>,
 }
 
-/// A policy, and what was found of it against the best that predicts nothing.
+/// A policy, and what was found of it against the setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advised {
     /// The policy's short name.
     pub policy: String,
-    /// Pairs of a point and a measure in which it is better, if the false discovery rate holds for all that it was chosen
-    /// from together, and in which it is worse, if the rate holds for it alone: both err against it.
+    /// Pairs of a point and a measure in which it is better or worse than the setting. Both err against it: it is better
+    /// by the false discovery rate over all policies that it was chosen from, worse by the rate over its own pairs.
     pub counts: Counts,
     /// Whether it is better somewhere and worse nowhere: then it can be deployed.
     pub is_harmless: bool,
 }
 
+/// A policy's differences from the setting, one for each pair of a point and a measure.
+type OverSetting = (String, Vec<Difference>);
+
 impl Advice {
-    /// `settings` and `policies` are those of a tally of these findings, `subjects` all that ran.
+    /// `settings` are those of the tally of these points, `subjects` all policies that ran.
     pub(super) fn new(
         settings: &[SettingTally],
-        policies: &[PolicyTally],
         subjects: &[Subject],
-        findings: &[&Finding],
+        points: &[MapPoint],
     ) -> Self {
+        let Some(setting) = settings.first() else { return Advice::default() };
         let best = |is_wanted: fn(Kind) -> bool| {
             let of_kind = subjects.iter().filter(|subject| is_wanted(subject.kind));
-            let tallies: Vec<_> = of_kind
-                .filter_map(|subject| policies.iter().find(|tally| tally.policy == subject.name))
-                .collect();
-            let names: Vec<&str> = tallies.iter().map(|tally| &tally.policy[..]).collect();
-            let better = better_among(findings, &names);
-            let counts = |(tally, better): (&&PolicyTally, u64)| {
-                (tally.policy.clone(), Counts { better, ..tally.over_plain })
-            };
-            Advised::best(tallies.iter().zip(better).map(counts))
+            let over =
+                |of: &Subject| (of.name.clone(), over_setting(points, &of.name, &setting.policy));
+            Advised::best(of_kind.map(over).collect())
+        };
+        let is_alpha = |tally: &&SettingTally| {
+            subjects.iter().any(|subject| subject.name == tally.policy && subject.is_alpha())
         };
         Advice {
-            setting: settings.first().cloned(),
+            setting: Some(setting.clone()),
+            alpha: settings.iter().find(is_alpha).cloned(),
             addition: best(|kind| matches!(kind, Kind::Rule | Kind::Oracle)),
             push_out: best(|kind| kind == Kind::PushOut),
         }
     }
 }
 
+/// How much better `policy` is than the setting in each pair of a point and a measure.
+fn over_setting(points: &[MapPoint], policy: &str, setting: &str) -> Vec<Difference> {
+    let difference = |point: &MapPoint, place: usize| {
+        let measure = &point.findings[place].measure;
+        let runs = |policy: &str| {
+            let values = point.values.iter().find(|values| values.policy == policy)?;
+            Some(&values.measures.get(measure.name())?.runs)
+        };
+        Difference::between(measure, runs(policy)?, runs(setting)?)
+    };
+    let pairs =
+        points.iter().flat_map(|point| (0..point.findings.len()).map(move |at| (point, at)));
+    pairs.filter_map(|(point, place)| difference(point, place)).collect()
+}
+
 impl Advised {
     /// The best of those that are better somewhere: without harm if there is one, then by what they gain more than they
     /// harm. The first of equals: rules are listed before oracles, and need no training.
-    fn best(policies: impl Iterator<Item = (String, Counts)>) -> Option<Self> {
-        let gaining = policies.filter(|(_, counts)| counts.better > 0);
-        let rank = |(_, Counts { better, worse, .. }): &(String, Counts)| {
+    fn best(mut policies: Vec<OverSetting>) -> Option<Self> {
+        let count = |(_, differences): &OverSetting| Counts::of(differences.iter());
+        control_false_discoveries(policies.iter_mut().flat_map(|(_, all)| all).collect());
+        let better: Vec<u64> = policies.iter().map(|own| count(own).better).collect();
+        for (_, own) in &mut policies {
+            control_false_discoveries(own.iter_mut().collect());
+        }
+        let counts =
+            policies.iter().zip(better).map(|(own, better)| Counts { better, ..count(own) });
+        let gaining = policies.iter().zip(counts).filter(|(_, counts)| counts.better > 0);
+        let rank = |(_, Counts { better, worse, .. }): &(&OverSetting, Counts)| {
             (*worse == 0, *better as i64 - *worse as i64)
         };
         let best =
             gaining.reduce(|best, other| if rank(&other) > rank(&best) { other } else { best });
-        best.map(|(policy, counts)| Advised { policy, counts, is_harmless: counts.worse == 0 })
+        best.map(|((policy, _), counts)| Advised {
+            policy: policy.clone(),
+            counts,
+            is_harmless: counts.worse == 0,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::closed_loop::lqd;
-    use crate::map::findings::{Compared, Difference, Verdict};
-    use crate::map::settings::Measure;
+    use crate::map::findings::Verdict;
     use dropcast_simulate::Interval;
-    use std::collections::BTreeMap;
 
-    /// Twenty findings, in which each policy has so many p-values of `p` for the better, and so many worse verdicts.
-    fn advice(found: &[(&str, Kind, usize, u64)], p: f64) -> Advice {
-        let difference = |is_better: bool| Difference {
-            advantage: Interval { values: 8, mean: 1.0, bounds: None },
-            relative: None,
-            p_value: Some(if is_better { p } else { 0.9 }),
-            verdict: Verdict::Unclear,
+    /// Twenty differences, of which so many are for the better with this p-value, and so many for the worse.
+    fn best(found: &[(&str, usize, usize)], p: f64) -> Option<Advised> {
+        let difference = |place: usize, better: usize, worse: usize| {
+            let (mean, p) = match place {
+                place if place < better => (1.0, p),
+                place if place < better + worse => (-1.0, 1e-9),
+                _ => (1.0, 0.9),
+            };
+            Difference {
+                advantage: Interval { values: 8, mean, bounds: None },
+                relative: None,
+                p_value: Some(p),
+                verdict: Verdict::Unclear,
+            }
         };
-        let findings: Vec<Finding> = (0..20)
-            .map(|number| Finding {
-                measure: Measure("goodput_bps".to_owned()),
-                best_plain: None,
-                best_alpha: None,
-                best_rival: None,
-                regrets: BTreeMap::new(),
-                policies: found
-                    .iter()
-                    .map(|&(policy, _, better, _)| Compared {
-                        policy: policy.to_owned(),
-                        over_plain: Some(difference(number < better)),
-                        over_alpha: None,
-                        over_rival: None,
-                        over_lqd: None,
-                        over_base: None,
-                        share_of_gain: None,
-                    })
-                    .collect(),
-            })
-            .collect();
-        let tallies: Vec<PolicyTally> = found
-            .iter()
-            .map(|&(policy, _, better, worse)| PolicyTally {
-                policy: policy.to_owned(),
-                over_plain: Counts { better: better as u64, worse, tests: 20 },
-                over_alpha: None,
-                over_rival: None,
-                over_lqd: None,
-                over_base: None,
-                share_of_gain: Vec::new(),
-            })
-            .collect();
-        let subjects: Vec<Subject> = found
-            .iter()
-            .map(|&(name, kind, ..)| Subject { name: name.to_owned(), kind, policy: lqd() })
-            .collect();
-        Advice::new(&[], &tallies, &subjects, &findings.iter().collect::<Vec<_>>())
+        let over = |&(policy, better, worse): &(&str, usize, usize)| {
+            (policy.to_owned(), (0..20).map(|place| difference(place, better, worse)).collect())
+        };
+        Advised::best(found.iter().map(over).collect())
     }
 
     #[test]
     fn what_harms_nowhere_comes_first_and_of_equals_what_needs_no_training() {
-        let found = [
-            ("lqd", Kind::PushOut, 9, 3),
-            ("occamy", Kind::PushOut, 7, 0),
-            ("rule", Kind::Rule, 8, 1),
-            ("gated", Kind::Rule, 5, 0),
-            ("forest", Kind::Oracle, 5, 0),
-        ];
-        let advice = advice(&found, 1e-9);
-        let addition = advice.addition.expect("two are harmless");
+        let found = [("rule", 8, 1), ("gated", 5, 0), ("forest", 5, 0)];
+        let addition = best(&found, 1e-9).expect("two are harmless");
         assert_eq!((addition.policy.as_str(), addition.is_harmless), ("gated", true));
         assert_eq!(addition.counts, Counts { better: 5, worse: 0, tests: 20 });
-        assert_eq!(advice.push_out.expect("both gain").policy, "occamy");
+        let chips = best(&[("lqd", 9, 3), ("occamy", 7, 0)], 1e-9).expect("both gain");
+        assert_eq!(chips.policy, "occamy");
     }
 
     #[test]
     fn what_harms_is_named_and_not_advised_and_what_gains_nothing_is_not_named() {
-        let found = [
-            ("rule", Kind::Rule, 3, 2),
-            ("gated", Kind::Rule, 2, 2),
-            ("forest", Kind::Oracle, 4, 1),
-        ];
-        let addition = advice(&found, 1e-9).addition.expect("three gain");
+        let found = [("rule", 3, 2), ("gated", 2, 2), ("forest", 4, 1)];
+        let addition = best(&found, 1e-9).expect("three gain");
         assert_eq!((addition.policy.as_str(), addition.is_harmless), ("forest", false));
-        let none = advice(&[("rule", Kind::Rule, 0, 0), ("forest", Kind::Oracle, 0, 4)], 1e-9);
-        assert_eq!((none.addition, none.push_out), (None, None));
+        assert_eq!(best(&[("rule", 0, 0), ("forest", 0, 4)], 1e-9), None);
     }
 
     /// One of 20 at 0.002 is a discovery (0.05 / 20 allows 0.0025); of the 60 of three policies it is none (0.05 / 60).
     #[test]
     fn the_best_of_several_must_stand_out_of_all_of_them() {
-        let rule = ("rule", Kind::Rule, 1, 0);
-        assert!(advice(&[rule], 0.002).addition.is_some());
-        let others = [rule, ("gated", Kind::Rule, 0, 0), ("forest", Kind::Oracle, 0, 0)];
-        assert_eq!(advice(&others, 0.002).addition, None);
+        assert!(best(&[("rule", 1, 0)], 0.002).is_some());
+        assert_eq!(best(&[("rule", 1, 0), ("gated", 0, 0), ("forest", 0, 0)], 0.002), None);
     }
 }

@@ -233,32 +233,39 @@ pub(super) fn judge(findings: &mut [&mut Finding]) {
     }
 }
 
-/// In how many findings each of these policies is better than the best policy that predicts nothing, if the false discovery
-/// rate holds for all of them together: for the best of several.
-pub(super) fn better_among(findings: &[&Finding], policies: &[&str]) -> Vec<u64> {
-    let over_plain = |policy: &str| -> Vec<&Difference> {
-        let own = findings.iter().filter_map(|finding| finding.policy(policy));
-        own.filter_map(|own| own.over_plain.as_ref()).collect()
-    };
-    let of_each: Vec<_> = policies.iter().map(|policy| over_plain(policy)).collect();
-    let p_values: Vec<f64> = of_each.iter().flatten().filter_map(|own| own.p_value).collect();
-    let largest = largest_discovery(&p_values, FALSE_DISCOVERY_RATE);
-    let is_better = |own: &&&Difference| {
-        own.advantage.mean > 0.0 && own.p_value.zip(largest).is_some_and(|(p, most)| p <= most)
-    };
-    of_each.iter().map(|of_one| of_one.iter().filter(is_better).count() as u64).collect()
-}
-
-fn control_false_discoveries(mut differences: Vec<&mut Difference>) {
+/// Gives each of these its verdict, so that [`FALSE_DISCOVERY_RATE`] holds for all of them together.
+pub(super) fn control_false_discoveries(differences: Vec<&mut Difference>) {
     let p_values: Vec<f64> = differences.iter().filter_map(|own| own.p_value).collect();
-    let Some(largest) = largest_discovery(&p_values, FALSE_DISCOVERY_RATE) else { return };
-    for own in &mut differences {
-        let is_discovery = own.p_value.is_some_and(|p| p <= largest);
+    let largest = largest_discovery(&p_values, FALSE_DISCOVERY_RATE);
+    for own in differences {
+        let is_discovery = own.p_value.zip(largest).is_some_and(|(p, most)| p <= most);
         own.verdict = match is_discovery {
             true if own.advantage.mean > 0.0 => Verdict::Better,
             true if own.advantage.mean < 0.0 => Verdict::Worse,
             _ => Verdict::Unclear,
         };
+    }
+}
+
+impl Difference {
+    /// Of two policies' runs of the same seeds; null if no run has the measure of both. Without a verdict.
+    pub(super) fn between(
+        measure: &Measure,
+        own: &[Option<f64>],
+        rival: &[Option<f64>],
+    ) -> Option<Self> {
+        let advantage = |(own, other): (&Option<f64>, &Option<f64>)| {
+            Some(measure.advantage((*own)?, (*other)?))
+        };
+        let advantages: Vec<f64> = own.iter().zip(rival).filter_map(advantage).collect();
+        let mean = mean(rival.to_vec()).filter(|&mean| mean != 0.0);
+        let interval = Interval::bootstrap(&advantages, BOOTSTRAP_SEED)?;
+        Some(Difference {
+            advantage: interval,
+            relative: mean.map(|mean| interval.mean / mean),
+            p_value: p_value(&advantages),
+            verdict: Verdict::default(),
+        })
     }
 }
 
@@ -304,21 +311,8 @@ impl Point<'_> {
     }
 
     fn difference(&self, subject: &Subject, rival: &Subject) -> Option<Difference> {
-        let runs = 0..self.settings.runs;
-        let of_rival = self.runs(rival, runs.clone());
-        let pairs = self.runs(subject, runs).into_iter().zip(&of_rival);
-        let advantage = |(own, other): (Option<f64>, &Option<f64>)| {
-            Some(self.measure.advantage(own?, (*other)?))
-        };
-        let advantages: Vec<f64> = pairs.filter_map(advantage).collect();
-        let mean = mean(of_rival).filter(|&mean| mean != 0.0);
-        let interval = Interval::bootstrap(&advantages, BOOTSTRAP_SEED)?;
-        Some(Difference {
-            advantage: interval,
-            relative: mean.map(|mean| interval.mean / mean),
-            p_value: p_value(&advantages),
-            verdict: Verdict::default(),
-        })
+        let runs = |of| self.runs(of, 0..self.settings.runs);
+        Difference::between(self.measure, &runs(subject), &runs(rival))
     }
 }
 
@@ -393,7 +387,7 @@ impl PolicyTally {
 }
 
 impl Counts {
-    fn of<'a>(differences: impl Iterator<Item = &'a Difference>) -> Self {
+    pub(super) fn of<'a>(differences: impl Iterator<Item = &'a Difference>) -> Self {
         let mut counts = Counts::default();
         for difference in differences {
             counts.tests += 1;

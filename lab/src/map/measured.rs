@@ -83,8 +83,7 @@ pub fn map(
     judge(&mut all);
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
     let tally = Tally::count(&findings);
-    let all: Vec<&Finding> = findings.iter().copied().flatten().collect();
-    let advice = Advice::new(&tally.settings, &tally.policies, &settings.subjects(), &all);
+    let advice = Advice::new(&tally.settings, &settings.subjects(), &points);
     Ok(Map { settings: settings.clone(), tally, advice, points })
 }
 

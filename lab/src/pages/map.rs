@@ -120,9 +120,18 @@ fn advice(map: &Map) -> String {
             "Set {policy}: the best that predicts nothing in {best} of {pairs} pairs of a point and a measure, worse than \
              the best by more than a tenth in {worse_by_a_tenth}."
         );
+        if let Some(alpha) = advice.alpha.as_ref().filter(|alpha| alpha.policy != *policy) {
+            let SettingTally { policy: alpha, best, worse_by_a_tenth, .. } = alpha;
+            let _ = writeln!(
+                text,
+                "That is no alpha: docs/policies.md says what it needs of switches and senders. Of alphas set {alpha}: the \
+                 best in {best}, worse than the best by more than a tenth in {worse_by_a_tenth}."
+            );
+        }
     }
+    let setting = advice.setting.as_ref().map_or("", |setting| &setting.policy);
     let found = |Advised { counts: Counts { better, worse, .. }, .. }: &Advised| {
-        format!("better than that best in {better} of {} pairs, worse in {worse}", tally.pairs)
+        format!("better than {setting} in {better} of {} pairs, worse in {worse}", tally.pairs)
     };
     let _ = match &advice.addition {
         None => writeln!(text, "Add no rule and no oracle: none is better anywhere."),

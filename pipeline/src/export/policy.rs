@@ -185,9 +185,10 @@ fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, Pipelin
         }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
         PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
+        PolicySpec::Oracle(_) => Err(unfit("told_late_ns is for simulations; leave it out")),
         _ => Err(unfit(format!(
             "{}: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab are \
-             exported; told_late_ns is for simulations",
+             exported",
             policy.name()
         ))),
     }

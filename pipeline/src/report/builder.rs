@@ -61,17 +61,14 @@ struct Outcomes {
 impl<'m> ReportBuilder<'m> {
     /// A report on `model` by `tool` (name and version).
     pub fn new(tool: impl Into<String>, model: &'m Model, source: ModelSource) -> Self {
+        let judge = judge_beside((model, &source), &AskedPolicies::default());
         ReportBuilder {
             tool: tool.into(),
             model,
             source,
             traces: Vec::new(),
             replay: ModelReplay::new(model),
-            judge: Some(Judge::beside_model(
-                Resources::default().threads(),
-                &AskedPolicies::default(),
-                model,
-            )),
+            judge: Some(judge),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
@@ -84,7 +81,7 @@ impl<'m> ReportBuilder<'m> {
     /// Replays these policies, too.
     #[must_use]
     pub fn with_policies(self, policies: &AskedPolicies) -> Self {
-        let judge = Judge::beside_model(Resources::default().threads(), policies, self.model);
+        let judge = judge_beside((self.model, &self.source), policies);
         ReportBuilder { judge: Some(judge), ..self }
     }
 
@@ -280,6 +277,12 @@ impl Outcomes {
             rejected: (!self.are_missing).then_some(self.rejected),
         }
     }
+}
+
+/// What a verdict is made by, with these policies and the model among its rivals.
+fn judge_beside((model, source): (&Model, &ModelSource), policies: &AskedPolicies) -> Judge {
+    let named = (model, source.name.as_deref());
+    Judge::beside_model(Resources::default().threads(), policies, named)
 }
 
 fn model_section(model: &Model, source: ModelSource) -> ModelSection {

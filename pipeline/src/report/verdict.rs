@@ -33,7 +33,7 @@ pub(crate) use level_thresholds::{COMPARED, above};
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops, TraceDrops};
 pub use real_drops::ReasonSection;
-pub use rivals::{OptimumSection, RivalGains, RivalKind, RivalSection, RivalsSection};
+pub use rivals::{Addition, OptimumSection, RivalGains, RivalKind, RivalSection, RivalsSection};
 pub use stretches::GainRange;
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};

@@ -8,13 +8,19 @@ use dropcast_oracle::Waiting;
 pub struct Confirmation(dropcast_oracle::Confirmation<Vec<Waiting>>);
 
 impl Confirmation {
-    /// Follows predictions while at least `gate` of them, 0 to 1, are confirmed; at first none is.
+    /// The moving average stays below 65,522 of 65,536: it moves by whole parts, rounded down.
+    pub const HIGHEST_GATE: f64 = 0.999;
+
+    /// Follows predictions while at least `gate` of them, 0 to [`Self::HIGHEST_GATE`], are confirmed; at first none is.
     ///
     /// # Errors
-    /// If `gate` is no share.
+    /// If `gate` is no such share.
     pub fn new(gate: f64, queues: usize) -> Result<Self, BuildError> {
-        if !(0.0..=1.0).contains(&gate) {
-            let problem = format!("is {gate}, expected 0 to 1");
+        if !(0.0..=Self::HIGHEST_GATE).contains(&gate) {
+            let problem = format!(
+                "is {gate}, expected 0 to {}: the moving average of what is confirmed never reaches 1",
+                Self::HIGHEST_GATE
+            );
             return Err(BuildError::parameter("gate", problem));
         }
         let gate = (gate * f64::from(dropcast_oracle::Confirmation::ONE)) as u32;

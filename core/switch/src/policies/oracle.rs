@@ -182,7 +182,7 @@ pub struct OracleParameters {
     pub model: Option<String>,
     /// How far ahead the untrained rule looks, ns; [`drain_time_ns`] if not given.
     pub horizon_ns: Option<u64>,
-    /// The share of predictions, 0 to 1, that must be confirmed for them to be followed ([`Confirmation`]); all are
+    /// The share of predictions, 0 to 0.999, that must be confirmed for them to be followed ([`Confirmation`]); all are
     /// followed if not given.
     pub gate: Option<f64>,
     /// How late predictor and gate hear of departures, ns ([`Oracle::told_late`]).

@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn a_gate_is_its_definition(
         (spec, arrivals) in switch_and_arrivals(),
-        gate in 0.0..=1.0_f64,
+        gate in 0.0..=Confirmation::HIGHEST_GATE,
         one_in in 1_u64..4,
     ) {
         let predicts = move |id: u64| id.is_multiple_of(one_in);

@@ -96,9 +96,9 @@ impl Judge {
     pub(crate) fn beside_model(
         threads: NonZeroUsize,
         asked: &AskedPolicies,
-        model: &Model,
+        (model, file): (&Model, Option<&str>),
     ) -> Self {
-        let rivals = Rivals::new(threads, asked).filtering(model);
+        let rivals = Rivals::new(threads, asked).filtering(model, file);
         Judge { is_beside_model: true, rivals, ..Judge::new(threads, asked) }
     }
 

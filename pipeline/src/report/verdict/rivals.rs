@@ -25,7 +25,7 @@ const ALPHA_EXPONENTS: std::ops::RangeInclusive<i32> = -7..=6;
 pub(super) const ALPHAS: usize =
     (*ALPHA_EXPONENTS.end() - *ALPHA_EXPONENTS.start() + 2).unsigned_abs() as usize;
 
-/// The name of the model that is reported, among those that policies ask.
+/// The name of the model that is reported, among those that policies ask, where its file has none that settings can have.
 const MODEL: &str = "model";
 
 /// The alphas that the untrained rule and the model are tried over, beside infinity.
@@ -108,6 +108,21 @@ pub struct RivalGains {
     /// Of an alpha for each queue of a port over the best alpha.
     #[serde(default)]
     pub class_alphas_over_alpha: Option<GainRange>,
+    /// Of the untrained rule over what the switch does by itself.
+    #[serde(default)]
+    pub rule_over_own: Option<GainRange>,
+    /// Of the model as a filter over what the switch does by itself.
+    #[serde(default)]
+    pub filter_over_own: Option<GainRange>,
+}
+
+/// A policy that could be deployed in place of an alpha, and what it transmits more.
+#[derive(Clone, Copy, Debug)]
+pub struct Addition<'a> {
+    /// The policy.
+    pub rival: &'a RivalSection,
+    /// More than the best alpha where that is set, else than what the switch does by itself.
+    pub gain: GainRange,
 }
 
 /// What an algorithm that knows all arrivals could transmit.
@@ -143,27 +158,38 @@ impl RivalsSection {
         self.policies.get(self.class_alphas?)
     }
 
-    /// The policy to set on a switch that has `own` by itself: the best alpha if it is better beyond noise, or what is
-    /// better than that alpha beyond noise: the untrained rule or the model over it, or an alpha for each queue. None to
-    /// keep what it has.
+    /// Whether a switch that has `own` by itself is to have the best alpha: it has it, or gains by it beyond noise.
+    pub fn alpha_is_set(&self, own: Option<&str>) -> bool {
+        let is_own = self.best_alpha().is_some_and(|alpha| own == Some(&alpha.policy));
+        is_own || self.gains.alpha_over_own.is_some_and(|gain| gain.is_sure())
+    }
+
+    /// What a switch that has `own` by itself could have in place of an alpha, the simplest first: an alpha for each
+    /// queue, the untrained rule, the model as a filter.
+    pub fn additions(&self, own: Option<&str>) -> impl Iterator<Item = Addition<'_>> {
+        let gains = &self.gains;
+        let over = match self.alpha_is_set(own) {
+            true => [gains.class_alphas_over_alpha, gains.rule_over_alpha, gains.filter_over_alpha],
+            false => [None, gains.rule_over_own, gains.filter_over_own],
+        };
+        let rivals = [self.class_alphas(), self.best_rule(), self.best_filter()];
+        let all = rivals.into_iter().zip(over);
+        all.filter_map(|(rival, gain)| Some(Addition { rival: rival?, gain: gain? }))
+    }
+
+    /// The policy to set on a switch that has `own` by itself: that of the additions that gain beyond noise which gains
+    /// most, or the best alpha. None to keep what it has.
     pub(super) fn deploy(&self, own: Option<&str>) -> Option<String> {
         let alpha = self.best_alpha()?;
-        let is_own = own == Some(&alpha.policy);
-        if !is_own && !self.gains.alpha_over_own?.is_sure() {
-            return None;
-        }
-        let gains = &self.gains;
-        let over = [
-            (self.best_filter(), gains.filter_over_alpha),
-            (self.best_rule(), gains.rule_over_alpha),
-            (self.class_alphas(), gains.class_alphas_over_alpha),
-        ];
-        let sure = over.into_iter().filter_map(|(rival, gain)| Some((rival?, gain?)));
-        // Of equals the last, which needs less.
-        let best = sure.filter(|(_, gain)| gain.is_sure()).max_by_key(|(_, gain)| gain.bytes);
+        let sure = self.additions(own).filter(|addition| addition.gain.is_sure());
+        // Of equals the first, which needs least.
+        let best = sure.reduce(|a, b| if b.gain.bytes > a.gain.bytes { b } else { a });
         match best {
-            Some((rival, _)) => Some(rival.policy.clone()),
-            None => (!is_own).then(|| alpha.policy.clone()),
+            Some(addition) => Some(addition.rival.policy.clone()),
+            None => {
+                let is_own = own == Some(&alpha.policy);
+                (!is_own && self.alpha_is_set(own)).then(|| alpha.policy.clone())
+            }
         }
     }
 
@@ -203,14 +229,15 @@ struct Tried {
 }
 
 impl Tried {
-    fn new(kind: RivalKind, exponent: Option<i32>) -> Self {
+    /// `model` is the name of the model that a filter asks.
+    fn new(kind: RivalKind, exponent: Option<i32>, model: &str) -> Self {
         let alpha = exponent.map(|exponent| f64::from(exponent).exp2());
         let base = alpha
             .and_then(|alpha| Alphas::try_from(alpha).ok())
             .map_or(PolicySpec::CompleteSharing(NoParameters {}), PolicySpec::dt);
         let spec = match kind {
             RivalKind::UntrainedRule => PolicySpec::untrained_rule(base),
-            RivalKind::ModelFilter => PolicySpec::untrained_rule(base).with_model(MODEL),
+            RivalKind::ModelFilter => PolicySpec::untrained_rule(base).with_model(model),
             _ => base,
         };
         Tried { kind, alpha, policy: spec.into() }
@@ -229,8 +256,15 @@ impl Tried {
 fn over_bases(
     kind: RivalKind,
     exponents: std::ops::RangeInclusive<i32>,
+    model: &str,
 ) -> impl Iterator<Item = Tried> {
-    exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent))
+    exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent, model))
+}
+
+/// Whether a policy's text can have this name as it is, without quotes in a shell.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_plain)
 }
 
 /// The replays of one trace.
@@ -240,8 +274,8 @@ pub(super) struct TraceRivals {
 
 impl Rivals {
     pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
-        let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS);
-        let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS);
+        let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS, MODEL);
+        let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS, MODEL);
         let tried: Vec<Tried> = alphas.chain(rules).collect();
         Rivals {
             stretches: Stretches::new(tried.len() + 1),
@@ -256,11 +290,14 @@ impl Rivals {
         }
     }
 
-    /// Tries a model as a filter, too; not one with features of the user's own, which a switch does not compute.
-    pub(super) fn filtering(mut self, model: &Model) -> Self {
+    /// Tries a model, of a file of this name, as a filter, too; not one with features of the user's own, which a switch
+    /// does not compute.
+    pub(super) fn filtering(mut self, model: &Model, file: Option<&str>) -> Self {
         if refuse_own(&model.features).is_ok() {
-            self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS));
-            self.oracles.insert(MODEL.to_owned(), Arc::new(model.clone()));
+            let is_free = |name: &&str| is_plain(name) && !self.oracles.contains_key(*name);
+            let name = file.filter(is_free).unwrap_or(MODEL);
+            self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS, name));
+            self.oracles.insert(name.to_owned(), Arc::new(model.clone()));
             self.stretches = Stretches::new(self.tried.len() + 1);
         }
         self
@@ -397,9 +434,14 @@ impl Rivals {
         let over_alpha = |place: Option<usize>, kind| {
             Some(self.stretches.gain(place?, best_alpha?, choices(kind) * alphas))
         };
+        let own = self.tried.len();
+        let over_own =
+            |place: Option<usize>, kind| Some(self.stretches.gain(place?, own, choices(kind)));
         let mut gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
             stretches: self.stretches.count(),
-            alpha_over_own: Some(self.stretches.gain(best, self.tried.len(), alphas)),
+            alpha_over_own: Some(self.stretches.gain(best, own, alphas)),
+            rule_over_own: over_own(best_rule, RivalKind::UntrainedRule),
+            filter_over_own: over_own(best_filter, RivalKind::ModelFilter),
             rule_over_alpha: over_alpha(best_rule, RivalKind::UntrainedRule),
             filter_over_alpha: over_alpha(best_filter, RivalKind::ModelFilter),
             class_alphas_over_alpha: None,
