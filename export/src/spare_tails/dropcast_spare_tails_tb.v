@@ -2,6 +2,8 @@
 //
 //     iverilog -g2001 -o simulate dropcast_spare_tails.v dropcast_spare_tails_tb.v
 //     vvp -n simulate +packets=dropcast_spare_tails_packets.csv +verdicts=verdicts.txt
+//
+// With +until_wrong it ends at the first verdict that is not the file's.
 `include "dropcast_spare_tails_config.vh"
 `default_nettype none
 
@@ -34,6 +36,7 @@ module dropcast_spare_tails_tb;
     reg [8*256-1:0]  header;
     integer packets, verdicts, letter, calls, clocks, most, most_usual, ends;
     reg [63:0] in_time, in_kind, in_port, in_queue, in_size, in_hash, told;
+    reg        until_wrong, is_wrong;
 
     // A number of 64 bits, and what is behind it: no simulator's %d reads all of them.
     task next;
@@ -57,6 +60,8 @@ module dropcast_spare_tails_tb;
         verdicts = $fopen(verdicts_file, "w");
         if ($fgets(header, packets) == 0)
             $display("ERROR: no packets");
+        until_wrong = $test$plusargs("until_wrong") != 0;
+        is_wrong = 1'b0;
         calls = 0;
         most = 0;
         most_usual = 0;
@@ -65,7 +70,7 @@ module dropcast_spare_tails_tb;
         rst = 1'b0;
         while (!ready) @(negedge clk);
         next(in_time);
-        while (letter == 44) begin
+        while (letter == 44 && !is_wrong) begin
             next(in_kind);
             next(in_port);
             next(in_queue);
@@ -84,8 +89,13 @@ module dropcast_spare_tails_tb;
             arrival = 1'b0;
             departure = 1'b0;
             while (!ready) begin
-                if (decided)
+                if (decided) begin
                     $fwrite(verdicts, "%0d\n", accepted);
+                    if (until_wrong && accepted != told[0]) begin
+                        $display("the packet at %0d ns: the module says %0d, the file %0d", in_time, accepted, told[0]);
+                        is_wrong = 1'b1;
+                    end
+                end
                 clocks = clocks + 1;
                 @(negedge clk);
             end

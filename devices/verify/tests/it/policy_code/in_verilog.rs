@@ -9,13 +9,14 @@ use std::path::Path;
 
 pub(crate) use crate::decision::in_verilog::{ICARUS, VERILATOR};
 
-/// The verdicts of a module with these parameters, and what its testbench says; `None` without the simulator.
+/// The verdicts of a module with these parameters, and what its testbench says, which is given these arguments, too; `None`
+/// without the simulator.
 pub(crate) fn simulated(
     module: &str,
     files: &[EmittedFile],
     packets: &PolicyPackets,
     simulator: Tool,
-    parameters: &[(&str, usize)],
+    (parameters, arguments): (&[(&str, usize)], &[&str]),
 ) -> Option<(Vec<u8>, String)> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path();
@@ -26,7 +27,8 @@ pub(crate) fn simulated(
     let (source, bench) = (format!("{module}.v"), format!("{module}_tb"));
     let sources = [&*source, &format!("{bench}.v")];
     let mut run = built(simulator, path, &bench, parameters, sources)?;
-    let printed = succeed(run.args(["+packets=packets.csv", "+verdicts=verdicts"]));
+    run.args(["+packets=packets.csv", "+verdicts=verdicts"]);
+    let printed = succeed(run.args(arguments));
     assert!(!printed.contains("ERROR"), "{printed}");
     Some((read(&path.join("verdicts")), printed))
 }

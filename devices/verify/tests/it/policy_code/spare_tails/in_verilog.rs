@@ -18,7 +18,7 @@ pub(crate) fn decide(
     packets: &PolicyPackets,
     simulator: Tool,
 ) -> Option<Vec<u8>> {
-    let (verdicts, printed) = simulated(MODULE, files, packets, simulator, &[])?;
+    let (verdicts, printed) = simulated(MODULE, files, packets, simulator, (&[], &[]))?;
     let words = printed.split_whitespace();
     let numbers: Vec<usize> = words.filter_map(|word| word.parse().ok()).collect();
     let [calls, most, ends, most_of_ends] = numbers[..] else { panic!("{printed}") };
@@ -42,7 +42,7 @@ pub(crate) fn unseen<'a>(
     changes: &[Change<'a>],
 ) -> Vec<Change<'a>> {
     unseen_in(&format!("{MODULE}.v"), files, packets, changes, &|files| {
-        Some(simulated(MODULE, files, packets, ICARUS, &[])?.0)
+        Some(simulated(MODULE, files, packets, ICARUS, (&[], &["+until_wrong"]))?.0)
     })
 }
 
