@@ -5,6 +5,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_reports::PageError;
 use std::error::Error;
 use std::io::{self, Write};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::thread;
 
 /// Why a command failed.
@@ -75,8 +76,33 @@ pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> u8 {
     }
 }
 
+/// What a number that cannot be read should be, in place of the standard library's words for it.
+fn expected(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    if error.is::<ParseFloatError>() {
+        return Some("expected a number");
+    }
+    Some(match error.downcast_ref::<ParseIntError>()?.kind() {
+        IntErrorKind::PosOverflow => "the number is too large",
+        IntErrorKind::Zero => "expected a whole number from 1 on",
+        _ => "expected a whole number",
+    })
+}
+
+/// A message of `clap` about arguments.
+pub fn argument_message(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    match error.source().and_then(|cause| Some((cause, expected(cause)?))) {
+        Some((cause, words)) => text.replacen(&cause.to_string(), words, 1),
+        None => text,
+    }
+}
+
 /// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
 pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
+    if error.source().is_some_and(|cause| expected(cause).is_some()) {
+        tell(argument_message(error).trim_end());
+        return 1;
+    }
     match error.print() {
         Ok(()) if error.use_stderr() => 1,
         Ok(()) => 0,

@@ -11,7 +11,7 @@ use args::{Cli, Command};
 use failure::Failure;
 
 use clap::{CommandFactory, Parser};
-pub use failure::message;
+pub use failure::{argument_message, message};
 use progress::Terminal;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,7 +47,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Map(args) => commands::map::run(args, &progress),
         Command::Rescale(args) => commands::rescale::run(args),
         Command::Switch(args) => commands::switch::run(args, &progress),
-        Command::Counters(args) => commands::counters::run(args),
+        Command::Counters(args) => commands::counters::run(args, &progress),
         Command::Export(args) => commands::export::run(args),
         Command::Verify(args) => commands::verify::run(args, &progress),
         Command::Resources(args) => commands::resources::run(args, &progress),

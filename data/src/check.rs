@@ -7,7 +7,9 @@ use crate::{DropReason, Event, EventKind, SwitchSpec, SwitchSpecs};
 #[non_exhaustive]
 pub enum BadEvent {
     /// Time goes backwards.
-    #[error("is {time_ns}, before the event above it at {previous_ns}; sort the input by time")]
+    #[error(
+        "is {time_ns}, before the event above it at {previous_ns}; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)"
+    )]
     TimeBackwards {
         /// Time of the event, nanoseconds.
         time_ns: u64,

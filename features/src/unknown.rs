@@ -1,6 +1,6 @@
 //! Unknown feature names.
 
-use crate::list::{LIST, NamedSet, SETS};
+use crate::list::{LIST, SETS};
 use crate::own::{LONGEST_NAME, PREFIX, is_computed, is_name};
 
 /// A name that is neither a feature nor a set, or that no column of the user's own may have.
@@ -43,10 +43,9 @@ fn problem(name: &str) -> String {
         return format!("unknown feature {name:?}; did you mean {near}?");
     }
     format!(
-        "unknown feature {name:?}; known are {} and the sets {}; a column of your own is {PREFIX}NAME, its \
-         name letters, digits and _",
-        features(),
-        sets()
+        "unknown feature {name:?}; known are {} and the sets {} (docs/features.md); a column of your own is {PREFIX}NAME",
+        LIST.map(|feature| feature.name).join(", "),
+        SETS.map(|set| set.name).join(", ")
     )
 }
 
@@ -55,16 +54,4 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     let near = known.map(|known| (strsim::jaro_winkler(name, known), known));
     let (likeness, known) = near.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (likeness >= NEAR).then_some(known)
-}
-
-fn features() -> String {
-    LIST.map(|feature| feature.name).join(", ")
-}
-
-fn sets() -> String {
-    let set = |set: &NamedSet| {
-        let names: Vec<&str> = set.features.iter().map(|feature| feature.name).collect();
-        format!("{} = {}", set.name, names.join(", "))
-    };
-    SETS.map(set).join("; ")
 }

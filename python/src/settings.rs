@@ -56,7 +56,7 @@ fn read<T: clap::FromArgMatches>(
 /// What is wrong, with the setting's name in Python, `vote: "f2" is unknown, expected f1, credence`, for clap's `invalid value
 /// 'f2' for '--vote <RULE>'`.
 fn in_words(error: &clap::Error) -> String {
-    let text = error.to_string();
+    let text = dropcast_cli::argument_message(error);
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.trim_start_matches("error: ").trim();
@@ -72,6 +72,10 @@ fn in_words(error: &clap::Error) -> String {
     let flag = argument.split([' ', '=']).next().unwrap_or_default();
     let name = flag.trim_start_matches('-').replace('-', "_");
     let why = why.trim_start_matches(':').trim();
+    // A setting that is True is a flag.
+    if why.starts_with("but none was supplied") {
+        return format!("{name}: is True, expected a value");
+    }
     match why.strip_prefix("[possible values: ").and_then(|known| known.split_once(']')) {
         Some((known, _)) => format!("{name}: {value:?} is unknown, expected {known}"),
         None => format!("{name}: {value:?}: {why}"),

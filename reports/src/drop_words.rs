@@ -1,7 +1,7 @@
 //! What is dropped, in sentences.
 
 use crate::numbers::{count, duration, percent};
-use crate::words::input_notes::note_words;
+use crate::words::input_notes::{note_words, overload_words};
 use dropcast_data::{DropReason, InputNote};
 use dropcast_pipeline::report::verdict::{DropCounts, Verdict};
 use dropcast_replay::Sent;
@@ -109,6 +109,8 @@ pub(crate) fn cautions(verdict: &Verdict) -> Vec<String> {
     let notes = verdict.cautions.iter();
     let mut sentences: Vec<String> =
         notes.map(|(note, &rows)| format!("Beware: {}.", note_words(*note, rows))).collect();
+    let (dropped, arrived) = (verdict.dropped.packets, verdict.arrived.packets);
+    sentences.extend(overload_words("LQD", dropped, arrived));
     let agreement = &verdict.lqd_agreement.confusion;
     if agreement.fp + agreement.fn_ > 0 {
         sentences.push(format!(

@@ -4,8 +4,8 @@ use crate::numbers;
 use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series, Unit};
 use dropcast_pipeline::report::ScoreBin;
 use dropcast_pipeline::report::{CurvePoint, FeatureImportance, Loss};
-use dropcast_pipeline::report::{Distribution, FeatureSection, PolicySection, Report};
-use dropcast_replay::ReplayPolicy;
+use dropcast_pipeline::report::{Distribution, FeatureSection, Report};
+use dropcast_replay::Sent;
 
 /// Precision against recall over all vote thresholds.
 pub(crate) fn precision_recall(report: &Report) -> LineFigure {
@@ -76,12 +76,14 @@ pub(crate) fn by_threshold(report: &Report) -> LineFigure {
     }
 }
 
-/// Each policy's throughput loss against LQD, percent.
-pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
-    let others = || policies.iter().filter(|policy| policy.policy != ReplayPolicy::Lqd);
-    let group = |name: &str, of: fn(&PolicySection) -> Option<f64>| {
+/// What each policy transmits less than the first, which is LQD, percent.
+pub(crate) fn throughput(policies: &[(String, Sent)]) -> BarFigure {
+    let lqd = policies.first().map(|(_, sent)| *sent).unwrap_or_default();
+    let others = policies.get(1..).unwrap_or_default();
+    let group = |name: &str, of: fn(&Sent) -> u64| {
+        let share = |sent: &Sent| (of(&lqd) > 0).then(|| of(sent) as f64 / of(&lqd) as f64);
         let lost: Vec<Option<f64>> =
-            others().map(|policy| of(policy).map(|share| 1.0 - share)).collect();
+            others.iter().map(|(_, sent)| share(sent).map(|share| 1.0 - share)).collect();
         let label = |lost: &Option<f64>| {
             let percent = |lost: f64| numbers::ratio(lost * 100.0, 3).replace('-', "\u{2212}");
             lost.map_or_else(String::new, |lost| format!("{} %", percent(lost)))
@@ -99,11 +101,8 @@ pub(crate) fn throughput(policies: &[PolicySection]) -> BarFigure {
                       arrivals, in packets and in bytes."
             .to_owned(),
         value: Axis::new("Less than LQD transmits, % (shorter is better)").unit(Unit::Percent),
-        categories: others().map(|policy| policy.policy.name().to_owned()).collect(),
-        groups: vec![
-            group("packets", |policy| policy.packets_to_lqd),
-            group("bytes", |policy| policy.bytes_to_lqd),
-        ],
+        categories: others.iter().map(|(name, _)| name.clone()).collect(),
+        groups: vec![group("packets", |sent| sent.packets), group("bytes", |sent| sent.bytes)],
         notes: Vec::new(),
     }
 }

@@ -12,6 +12,7 @@ use dropcast_pipeline::report::Report;
 use dropcast_pipeline::report::verdict::{SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
+use std::collections::BTreeSet;
 
 /// Whether anything drops on whole traces, and what would avoid it, in one sentence.
 pub fn verdict_sentence(verdict: &Verdict) -> String {
@@ -121,6 +122,9 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
         };
         (name, section.sent)
     }));
+    // The best alpha may be one that is listed anyway.
+    let mut names = BTreeSet::new();
+    rows.retain(|(name, _)| names.insert(name.clone()));
     rows
 }
 

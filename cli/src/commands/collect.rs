@@ -12,6 +12,7 @@ use dropcast_pipeline::files::matching;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
+use dropcast_reports::words::input_notes::overload_words;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -62,20 +63,27 @@ fn collect_folder(
             output::shown(manifest),
             by_expert(who, counts)
         );
-        text + &of_real_switch(who, counts) + &left_out(&collected.skipped)
+        text + &overloaded(who, counts)
+            + &of_real_switch(who, counts)
+            + &left_out(&collected.skipped)
     })
 }
 
 fn text(who: &str, collected: &Collected) -> String {
     let Collected { trace, counts, skipped, .. } = collected;
     let text = format!("{}: {}\n", output::shown(trace), by_expert(who, counts));
-    text + &of_real_switch(who, counts) + &left_out(skipped)
+    text + &overloaded(who, counts) + &of_real_switch(who, counts) + &left_out(skipped)
 }
 
 /// What the expert drops.
 fn by_expert(who: &str, counts: &Counts) -> String {
     let Counts { rows, drops, pushed_out, rejected, .. } = counts;
     format!("{rows} arrivals, {who} drops {drops} ({pushed_out} pushed out, {rejected} rejected)")
+}
+
+/// That so many drops are not believable.
+fn overloaded(who: &str, Counts { rows, drops, .. }: &Counts) -> String {
+    overload_words(who, *drops, *rows).map_or_else(String::new, |told| told + "\n")
 }
 
 /// Whose drops are the labels.

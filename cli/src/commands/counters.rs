@@ -5,14 +5,20 @@ use crate::failure::Failure;
 use crate::output;
 use dropcast_pipeline::counters::{judge_counters, write_arrivals};
 use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::progress::Progress;
 use dropcast_reports::words::counters::counters_text;
 
-pub(crate) fn run(args: &CountersArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &CountersArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let spec = args.reading.spec()?;
     let polls = args.reading.read(&args.file, &spec)?;
     if let Some(path) = &args.arrivals {
         check_output(path, [&args.file, &args.reading.switch])?;
         write_arrivals((&args.file, &polls), &spec, args.reading.mtu_bytes, path)?;
+        progress.note(&format!(
+            "{}: arrivals at even distances between polls; docs/counters.md says how many drops replays of them miss, by \
+             the time between polls",
+            output::shown(path)
+        ));
     }
     let report = judge_counters(&polls, &spec, args.reading.mtu_bytes);
     output::print(args.format, &report, counters_text)

@@ -150,7 +150,7 @@ fn telemetry_becomes_arrivals() {
         table += &format!("{time_ns},1,0,0,0,0,0,0\n");
     }
     room.write("telemetry.csv", &table);
-    room.good("counters telemetry.csv --switch leaf.toml --arrivals events.parquet");
+    room.good_with_notes("counters telemetry.csv --switch leaf.toml --arrivals events.parquet");
     let said = room.good("collect --events events.parquet -o trace.parquet");
     assert!(said.contains("300 arrivals, LQD drops"), "{said}");
     room.good("report --data trace.parquet");

@@ -64,7 +64,7 @@ pub enum AlphaError {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or a list of one for each queue of a port")]
 enum Written {
     One(f64),
     Each(Vec<f64>),

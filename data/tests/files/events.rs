@@ -305,7 +305,10 @@ fn bad_text_is_refused_in_clear_words() {
         "time_ns is \"10.5\", expected whole nanoseconds; set time_unit (s, ms, us or ns) to have decimal numbers rounded to them",
     );
     row("10,0,0,100", "fields are 4, but the header line names 5");
-    row("9,0,0,100,0", "time_ns is 9, before the event above it at 10; sort the input by time");
+    row(
+        "9,0,0,100,0",
+        "time_ns is 9, before the event above it at 10; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)",
+    );
     row("10,4,0,100,0", "port is 4, but switch 0 has ports 0 to 3");
     row("10,0,2,100,0", "queue is 2, but each port of switch 0 has queues 0 to 1");
     row("10,0,0,0,0", "size_bytes is 0, a packet takes at least one byte");
@@ -361,7 +364,7 @@ fn bad_parquet_is_refused_in_clear_words() {
     check(
         "time_ns",
         Arc::new(UInt64Array::from(vec![5, 7, 6])),
-        "row 2: time_ns is 6, before the event above it at 7; sort the input by time",
+        "row 2: time_ns is 6, before the event above it at 7; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)",
     );
     check(
         "port",
@@ -402,7 +405,7 @@ fn bad_parquet_is_refused_in_clear_words() {
     check(
         "time_ns",
         Arc::new(Int64Array::from(vec![Some(5), Some(4), None])),
-        "row 1: time_ns is 4, before the event above it at 5; sort the input by time",
+        "row 1: time_ns is 4, before the event above it at 5; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)",
     );
 }
 

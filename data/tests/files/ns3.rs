@@ -159,7 +159,7 @@ fn bad_lines_are_refused_in_clear_words_or_counted() {
     );
     check(
         &format!("+ 0.5 {at} {IP}"),
-        "time_ns is 500000000, before the event above it at 1000000000; sort the input by time",
+        "time_ns is 500000000, before the event above it at 1000000000; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)",
     );
 }
 

@@ -1,4 +1,4 @@
-//! A template is copied by one command, and builds and works wherever that is, with the published crates.
+//! A template is copied by one command, and builds and works wherever that is.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -25,18 +25,15 @@ fn the_template_of_a_policy_builds_and_decides() {
     let copied =
         Command::new("cp").arg("-r").arg(root.join("examples/policy")).arg(&folder).status();
     assert!(copied.expect("cp starts").success());
-    // Crates of the registry are those of this repository, and all others are as locked here.
-    let mut patches = "[patch.crates-io]\n".to_owned();
-    for folder in ["data", "features", "devices/oracle", "core/switch"] {
-        let name = folder.rsplit('/').next().expect("a name");
-        let path = root.join(folder);
-        writeln!(patches, "dropcast-{name} = {{ path = {path:?} }}").expect("text");
-    }
-    fs::write(elsewhere.path().join("patches.toml"), patches).expect("written");
+    // Elsewhere the paths are others, as its settings say. All other crates are as locked here.
+    let settings = folder.join(".cargo/config.toml");
+    let paths = fs::read_to_string(&settings).expect("settings").replace("\"../", "\"");
+    let paths = paths.replace("path = \"", &format!("path = \"{}/", root.display()));
+    fs::write(settings, paths).expect("written");
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("copied");
     let cargo = std::env::var_os("CARGO").expect("cargo runs tests");
     let mut program = Command::new(cargo)
-        .args(["run", "--quiet", "--offline", "--config", "../patches.toml"])
+        .args(["run", "--quiet", "--offline"])
         .current_dir(&folder)
         .env("CARGO_TARGET_DIR", elsewhere.path().join("target"))
         .stdin(Stdio::piped())

@@ -392,6 +392,9 @@ fn read_flows(path: &Path, experiment: &Experiment) -> Result<ListedFlows, Pipel
     };
     let flows = FlowList::read(BufReader::new(text), transport, queue, check);
     let mut flows = flows.map_err(|error| PipelineError::unfit(&file, error.to_string()))?;
+    if flows.flows().is_empty() {
+        return Err(PipelineError::unfit(&file, "has no flows"));
+    }
     let note = flows.note().map(|note| format!("{file}: {note}"));
     if let Some(seed) = experiment.ns3_seed {
         let placed = flows.on_ns3_paths(&experiment.fabric, seed);

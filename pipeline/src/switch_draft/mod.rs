@@ -37,6 +37,7 @@ pub fn from_files(
                     let problem = "is for captures; a configuration tells it: leave it out, or edit the draft";
                     Err(PipelineError::setting(name, problem))
                 }
+                (Err(error), Some(_)) if !file.exists() => Err(error),
                 (Err(_), Some(name)) => {
                     let problem =
                         format!("is no capture, expected pcap or pcapng; {name} is for captures");

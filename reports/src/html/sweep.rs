@@ -100,9 +100,12 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     page.table(caption, &["part", "rows", "drops", "episodes"], &rows);
     for (name, part) in sweep.parts.named().filter(|(_, part)| part.has_few_episodes()) {
         let episodes = part.episodes.unwrap_or_default();
+        let episodes = match episodes {
+            1 => "1 episode".to_owned(),
+            all => format!("{all} episodes"),
+        };
         page.warning(&format!(
-            "The drops of the {name} part come in only {episodes} episodes: scores on them are \
-             uncertain."
+            "The drops of the {name} part come in only {episodes}: scores on them are uncertain."
         ));
     }
 }

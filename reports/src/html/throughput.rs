@@ -16,8 +16,21 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
             only.switch_id, only.ports
         ));
     }
+    let rows = match verdict {
+        Some(verdict) => {
+            let mut rows = verdict_words::rows(verdict);
+            let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
+            let model = replay.total.policies.iter().find(credence);
+            rows.splice(1..1, model.map(|model| ("Credence, this model".to_owned(), model.sent)));
+            rows
+        }
+        None => {
+            let named = |of: &PolicySection| (of.policy.name().to_owned(), of.sent);
+            replay.total.policies.iter().map(named).collect()
+        }
+    };
     page.figure(
-        &figures::throughput(&replay.total.policies),
+        &figures::throughput(&rows),
         &format!(
             "The same arrivals through every policy. A bar is what the policy loses against \
              push-out LQD: no bar is as good as LQD, a bar to the left is better. Credence uses \
@@ -25,12 +38,10 @@ pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Ve
             verdict_words::alpha(replay.dynamic_thresholds_alpha.as_ref()),
             verdict_words::slack_sentence(replay.slack_bytes)
         ),
-        &data(&replay.total.policies),
+        &data(&rows),
     );
     if let Some(verdict) = verdict {
-        let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
-        let model = replay.total.policies.iter().find(credence);
-        with_and_without(page, verdict, model.map(|model| model.sent));
+        with_and_without(page, verdict, &rows);
     } else {
         policies(page, "All switches together.", &replay.total);
     }
@@ -80,12 +91,18 @@ fn policies(page: &mut Body, caption: &str, results: &ReplayTotals) {
     page.table(&caption, &heads, &rows);
 }
 
-pub(super) fn data(policies: &[PolicySection]) -> Data<'static> {
-    let row = |policy: &PolicySection| {
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The numbers of [`figures::throughput`].
+pub(super) fn data(policies: &[(String, Sent)]) -> Data<'static> {
+    let lqd = policies.first().map(|(_, sent)| *sent).unwrap_or_default();
+    let row = |(name, sent): &(String, Sent)| {
         vec![
-            Cell::text(policy.policy.name()),
-            Cell::Ratio(policy.packets_to_lqd, 5),
-            Cell::Ratio(policy.bytes_to_lqd, 5),
+            Cell::text(name),
+            Cell::Ratio(share(sent.packets, lqd.packets), 5),
+            Cell::Ratio(share(sent.bytes, lqd.bytes), 5),
         ]
     };
     Data {
@@ -94,14 +111,9 @@ pub(super) fn data(policies: &[PolicySection]) -> Data<'static> {
     }
 }
 
-/// What is transmitted with and without an oracle; `model` is what Credence transmits with a model.
-pub(super) fn with_and_without(page: &mut Body, verdict: &Verdict, model: Option<Sent>) {
-    let mut all = verdict_words::rows(verdict);
-    if let Some(sent) = model {
-        all.insert(1, ("Credence, this model".to_owned(), sent));
-    }
+/// What is transmitted with and without an oracle, by policies of which the first is LQD.
+pub(super) fn with_and_without(page: &mut Body, verdict: &Verdict, all: &[(String, Sent)]) {
     let lqd = all.first().map(|(_, sent)| *sent).unwrap_or_default();
-    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let cells: Vec<Vec<Cell>> = all
         .iter()
         .map(|(name, sent)| {

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::document::Document;
 use super::{overview, queues, summary, throughput, timeline};
 use crate::plot::escape;
-use crate::verdict_words::slack_sentence;
+use crate::verdict_words::{self, slack_sentence};
 use crate::{PageError, figures};
 use dropcast_pipeline::report::verdict::Verdict;
 
@@ -18,13 +18,14 @@ pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     summary::story(&mut page, verdict, None);
     overview::write(&mut page, verdict);
     page.section("policies", "What every policy transmits");
+    let rows = verdict_words::rows(verdict);
     page.figure(
-        &figures::throughput(&verdict.policies),
-        "The same arrivals through every policy without an oracle. A bar is what the policy loses \
+        &figures::throughput(&rows),
+        "The same arrivals through every policy. A bar is what the policy loses \
          against push-out LQD: no bar is as good as LQD, a bar to the left is better.",
-        &throughput::data(&verdict.policies),
+        &throughput::data(&rows),
     );
-    throughput::with_and_without(&mut page, verdict, None);
+    throughput::with_and_without(&mut page, verdict, &rows);
     page.paragraph(&slack_sentence(verdict.slack_bytes));
     timeline::write(&mut page, verdict);
     queues::by_port(&mut page, verdict);

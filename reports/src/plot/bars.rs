@@ -5,6 +5,7 @@ use super::figure::{Axis, BarFigure, BarGroup, Scale};
 use super::palette::look;
 use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
+use std::borrow::Cow;
 
 /// Minimum width of a bar's hit area, units.
 const SHORT: i32 = 24;
@@ -14,6 +15,8 @@ const GAP: i32 = 10;
 const BAR_UNITS: usize = 38;
 /// Bars that the usual height has room for.
 const USUAL_BARS: usize = 16;
+/// Names beside the bars take a third of the width at most.
+const MOST_NAME: i32 = WIDTH_UNITS / 3;
 
 impl BarFigure {
     /// The figure as SVG.
@@ -37,7 +40,8 @@ impl BarFigure {
         }
         canvas.notes(&self.notes);
 
-        let names = self.categories.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
+        let names = self.categories.iter().map(|name| width(&shortened(name), TEXT));
+        let names = names.max().unwrap_or(0);
         let (low, high) = self.range(names);
         let axis = Axis { range: Some((low, high)), scale: Scale::Linear, ..self.value.clone() };
         let x = Ruler::new(&axis, std::iter::empty(), 7);
@@ -73,7 +77,7 @@ impl BarFigure {
         for (row, name) in self.categories.iter().enumerate() {
             let top = rows - row as f64;
             let (_, middle) = plot.place(0.0, top - 0.5);
-            canvas.text(name, (plot.across.start - GAP - 8, middle), Anchor::End);
+            canvas.text(&shortened(name), (plot.across.start - GAP - 8, middle), Anchor::End);
             for (at, group) in self.groups.iter().enumerate() {
                 let Some(value) = group.values.get(row).copied().flatten() else { continue };
                 let (from, to) = self.corners(plot, row, at, value);
@@ -126,9 +130,33 @@ impl BarFigure {
     }
 }
 
+/// The name, or its beginning and its end where it is too long, such as that of an expression.
+fn shortened(name: &str) -> Cow<'_, str> {
+    if width(name, TEXT) <= MOST_NAME {
+        return name.into();
+    }
+    let letters: Vec<char> = name.chars().collect();
+    let ends = |kept: usize| {
+        let (first, last) = (kept.div_ceil(2), kept / 2);
+        let last = &letters[letters.len() - last..];
+        letters[..first].iter().chain(&['\u{2026}']).chain(last).collect::<String>()
+    };
+    let fits = |text: &String| width(text, TEXT) <= MOST_NAME;
+    (0..letters.len()).rev().map(ends).find(fits).unwrap_or_default().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_leave_room_for_the_bars() {
+        let name = "expression:accept=queue < alpha / sqrt(active) * (buffer - occupancy),alpha=16";
+        let short = shortened(name);
+        assert!(width(&short, TEXT) <= MOST_NAME && short.chars().count() > 20, "{short}");
+        assert!(short.starts_with("expression:") && short.ends_with("alpha=16"), "{short}");
+        assert_eq!(shortened("dt:alpha=8"), "dt:alpha=8");
+    }
 
     #[test]
     fn every_bar_has_its_name_and_label() {

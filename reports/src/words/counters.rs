@@ -22,17 +22,19 @@ pub fn counters_text(report: &CounterReport) -> String {
 fn scope(report: &CounterReport) -> String {
     let times =
         report.from_utc.as_ref().zip(report.to_utc.as_ref()).filter(|(from, to)| from != to);
-    let when = times.map_or_else(String::new, |(from, to)| {
-        format!(", {} to {}", to_second(from), to_second(to))
-    });
+    let when = times
+        .map_or_else(String::new, |(from, to)| format!(", {} to {}", in_words(from), in_words(to)));
     let pool = report.pool.as_ref().map_or_else(String::new, |pool| format!(" ({pool})"));
     let intervals = match report.intervals {
         1 => "1 interval".to_owned(),
         intervals => format!("{} intervals", count(intervals)),
     };
+    let ports = match report.ports.len() {
+        1 => "1 port".to_owned(),
+        ports => format!("{ports} ports"),
+    };
     format!(
-        "{intervals}{when}; {} ports, a pool{pool} of {} bytes; sent {} bytes",
-        report.ports.len(),
+        "{intervals}{when}; {ports}, a pool{pool} of {} bytes; sent {} bytes",
         count(report.buffer_bytes.into()),
         count(report.sent_bytes)
     )
@@ -45,7 +47,7 @@ fn peaked(report: &CounterReport) -> String {
         Some(peak) => {
             let bound = if peak.is_upper_bound { " or less" } else { "" };
             let when =
-                peak.at_utc.as_ref().map_or_else(String::new, |at| format!(" ({})", to_second(at)));
+                peak.at_utc.as_ref().map_or_else(String::new, |at| format!(" ({})", in_words(at)));
             format!("the pool peaked at {}% of its size{bound}{when}", ratio(100.0 * peak.share, 1))
         }
     }
@@ -122,8 +124,15 @@ fn range(bytes: BytesRange) -> String {
     }
 }
 
-fn to_second(utc: &str) -> String {
-    format!("{} UTC", utc.split('.').next().unwrap_or(utc).replace('T', " "))
+/// A time of day, with what it has of a second.
+fn in_words(utc: &str) -> String {
+    let time = utc.trim_end_matches('Z').replace('T', " ");
+    let time = match time.split_once('.') {
+        Some((whole, part)) if part.trim_end_matches('0').is_empty() => whole,
+        Some(_) => time.trim_end_matches('0'),
+        None => &time,
+    };
+    format!("{time} UTC")
 }
 
 fn drops(report: &CounterReport) -> String {
@@ -131,11 +140,11 @@ fn drops(report: &CounterReport) -> String {
     worst.sort_by_key(|drop| Reverse(drop.dropped_bytes.at_most));
     let listed = &worst[..worst.len().min(LISTED)];
     let mut text = format!(
-        "\n{:23}  {:>12} {:>6} {:>10} {:>16} {:>13} {:>12}  pool at most\n",
+        "\n{:29}  {:>12} {:>6} {:>10} {:>16} {:>13} {:>12}  pool at most\n",
         "drops until", "port", "queue", "packets", "bytes", "queue at most", "threshold"
     );
     for drop in listed {
-        let when = drop.to_utc.as_deref().map(to_second);
+        let when = drop.to_utc.as_deref().map(in_words);
         let when =
             when.or_else(|| drop.to_ns.as_ref().map(|ns| format!("{ns} ns"))).unwrap_or_default();
         let least = drop.least_threshold_bytes;
@@ -143,7 +152,7 @@ fn drops(report: &CounterReport) -> String {
             least.map_or_else(|| "-".to_owned(), |bytes| format!(">= {}", count(bytes)));
         let other = if drop.is_of_other_cause { "  other cause" } else { "" };
         text += &format!(
-            "{when:23}  {:>12} {:>6} {:>10} {:>16} {:>13} {threshold:>12}  {}%{other}\n",
+            "{when:29}  {:>12} {:>6} {:>10} {:>16} {:>13} {threshold:>12}  {}%{other}\n",
             drop.port,
             drop.queue,
             count(drop.dropped_packets),

@@ -9,6 +9,17 @@ pub fn input_note_line(file: Option<&Path>, note: InputNote, rows: u64) -> Strin
     file.map_or_else(|| words.clone(), |file| format!("{}: {words}", file.display()))
 }
 
+/// A caution where `expert` drops more than a quarter of the packets, which no switch in use does for long.
+pub fn overload_words(expert: &str, drops: u64, packets: u64) -> Option<String> {
+    (u128::from(drops) * 4 > u128::from(packets)).then(|| {
+        format!(
+            "Beware: {expert} drops {:.0}% of the packets. Links are overloaded for long, or a rate, the buffer, the unit of \
+             time or a rule for ports is wrong (docs/switch.md).",
+            100.0 * drops as f64 / packets as f64
+        )
+    })
+}
+
 /// A note of an input, in words: what `rows` rows of it are (docs/trace.md).
 pub fn note_words(note: InputNote, rows: u64) -> String {
     match note {
@@ -24,8 +35,8 @@ pub fn note_words(note: InputNote, rows: u64) -> String {
              not count as real drops (docs/events.md)"
         ),
         InputNote::CutOff => format!(
-            "the file ends in the middle of a packet, as one does whose tcpdump was killed; the {rows} packets \
-             before it are used, and its port has none after them (docs/pcap.md)"
+            "a file ends in the middle of a packet, as one does whose tcpdump was killed; what is before that is \
+             used, {rows} packets in all such files, and its port has none after them (docs/pcap.md)"
         ),
         InputNote::Duplicates => format!(
             "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \

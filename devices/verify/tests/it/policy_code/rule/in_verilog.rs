@@ -17,7 +17,8 @@ pub(crate) fn decide(
     steps: usize,
 ) -> Option<Vec<u8>> {
     let steps_of = [("STEPS", steps)];
-    let (verdicts, printed) = simulated("dropcast_rule", files, packets, simulator, (&steps_of, &[]))?;
+    let (verdicts, printed) =
+        simulated("dropcast_rule", files, packets, simulator, (&steps_of, &[]))?;
     let calls = packets.events.len();
     let clocks = steps + BESIDE_STEPS;
     let expected = format!("{calls} calls, {} clocks, at most {clocks} for a call", calls * clocks);
