@@ -61,6 +61,26 @@ fn a_network_without_grids_is_one_point_with_advice() {
     assert!(room.read("runs/mine/map.csv").starts_with(b"grid,"));
 }
 
+/// Sizes of the user's own are measures, of completion times, too.
+#[test]
+fn flows_are_told_by_sizes_of_the_users() {
+    let room = Room::new();
+    let (network, _) = MAP.split_once("    [[grids]]").unwrap();
+    let measures = "measures = ['1-20000-bytes_fct_ns_p99', '20001-or-more-bytes_slowdown_mean']";
+    let by_size = network.replace(
+        "measures = ['incast_slowdown_p95', 'goodput_bps']",
+        &format!("{measures}\n    size_buckets_bytes = [20_000]"),
+    );
+    room.write("sizes.toml", &by_size);
+    let said = room.good("map sizes.toml");
+    assert!(said.contains("2 pairs of a point and a measure, 2 runs."), "{said}");
+    let csv = String::from_utf8(room.read("runs/sizes/map.csv")).unwrap();
+    assert!(csv.contains(",1-20000-bytes_fct_ns_p99,"), "{csv}");
+    room.write("sizes.toml", &by_size.replace("[20_000]", "[30_000]"));
+    let said = room.dropcast("map sizes.toml");
+    assert!(said.stderr.contains("\"1-20000-bytes_fct_ns_p99\" is none of "), "{said}");
+}
+
 /// A job that was stopped goes on, and machines share one: the same map, with no run twice.
 #[test]
 fn finished_runs_are_kept_and_joined() {

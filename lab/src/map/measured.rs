@@ -183,7 +183,8 @@ pub fn map_into(
         Measure::known().iter().map(|measure| format!("-{measure}-")).collect();
     work.finish(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_picture = || measures.iter().any(|measure| name.contains(measure));
+        let is_picture =
+            || name.contains("-bytes_") || measures.iter().any(|measure| name.contains(measure));
         FILES.contains(&&*name) || name.ends_with(".svg") && is_picture()
     })?;
     Ok(map)

@@ -6,7 +6,9 @@ use crate::fabric_oracle::default_oracles;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_simulate::{Better, FabricConfig, Incast, Metric, PoissonFlows, TrafficConfig};
+use dropcast_simulate::{
+    Better, FabricConfig, Incast, Metric, PoissonFlows, SizeBuckets, TrafficConfig,
+};
 use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,6 +37,10 @@ pub struct MapSettings {
     /// Policies that ask the oracles, by name: `model` is each oracle in turn. Decision NAME with oracle OTHER is
     /// called NAME-OTHER.
     pub decisions: BTreeMap<String, NamedPolicy>,
+    /// Flows outside incasts and collectives are also told by their size, in buckets that end at these sizes, with measures such
+    /// as `10001-100000-bytes_fct_ns_p99`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub size_buckets_bytes: Vec<u64>,
     /// The fabric, where a grid does not change it.
     pub fabric: FabricConfig,
     /// The traffic, where a grid does not change it.
@@ -43,7 +49,7 @@ pub struct MapSettings {
     pub grids: Vec<Grid>,
 }
 
-/// One of [`Metric::all`].
+/// One of [`Metric::all`] or [`Metric::of_buckets`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Measure(pub String);
@@ -107,6 +113,7 @@ impl Default for MapSettings {
             ]
             .map(|(name, policy)| (name.to_owned(), policy.into()))
             .into(),
+            size_buckets_bytes: Vec::new(),
             fabric: FabricConfig::default(),
             traffic: TrafficConfig {
                 duration_ns: 50_000_000,
@@ -150,14 +157,15 @@ impl MapSettings {
             }
         }
         self.check_policies()?;
-        self.check_measures()?;
         let base = Experiment {
             policies: Vec::new(),
             runs: self.runs,
             fabric: self.fabric.clone(),
             traffic: self.traffic.clone(),
+            size_buckets_bytes: self.size_buckets_bytes.clone(),
             ..Experiment::default()
         };
+        self.check_measures(&base.size_buckets()?)?;
         let grids = self.all_grids();
         for (place, grid) in grids.iter().enumerate() {
             self.check_grid(place, grid)?;
@@ -213,8 +221,9 @@ impl MapSettings {
         Ok(())
     }
 
-    fn check_measures(&self) -> Result<(), PipelineError> {
-        let names = Measure::known();
+    fn check_measures(&self, buckets: &SizeBuckets) -> Result<(), PipelineError> {
+        let of_buckets = Metric::of_buckets(buckets).into_iter().map(|metric| metric.name);
+        let names: Vec<String> = Measure::known().into_iter().chain(of_buckets).collect();
         let is_known = |measure: &&Measure| names.contains(&measure.0);
         match self.measures.iter().find(|measure| !is_known(measure)) {
             None => Ok(()),

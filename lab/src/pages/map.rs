@@ -342,7 +342,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 fn percent(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{:.0}%", value * 100.0))
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.0}%", (value * 100.0).round() + 0.0))
 }
 
 /// Heat maps by name: for each grid and measure LQD's advantage over the best policy that predicts nothing, and

@@ -217,7 +217,7 @@ impl Metric {
         Metric::of_classes("", "").chain(OF_RUN.iter().map(Row::of_run)).collect()
     }
 
-    /// One of [`Metric::all`].
+    /// One of [`Metric::all`], or of a bucket of sizes.
     pub fn named(name: &str) -> Option<Metric> {
         let of_class = |class: &'static str| {
             let rest = name.strip_prefix(class)?.strip_prefix('_')?;
@@ -225,7 +225,12 @@ impl Metric {
             Some(row.of_flows(class, &format!("{class} flows"), class))
         };
         let of_run = || OF_RUN.iter().find(|row| row.name == name).map(Row::of_run);
-        CLASSES.into_iter().find_map(of_class).or_else(of_run)
+        let of_bucket = || {
+            let (sizes, _) = name.split_once("-bytes_")?;
+            let bucket = SizeBucket::named(&format!("{sizes}-bytes"))?;
+            Metric::of_bucket(&bucket).into_iter().find(|metric| metric.name == name)
+        };
+        CLASSES.into_iter().find_map(of_class).or_else(of_run).or_else(of_bucket)
     }
 
     /// Those of the classes of one transport's flows: `cubic_short_slowdown_p99`.
@@ -236,13 +241,14 @@ impl Metric {
 
     /// Those of buckets of sizes: `10001-100000-bytes_slowdown_p99`.
     pub fn of_buckets(buckets: &SizeBuckets) -> Vec<Metric> {
-        let of_bucket = |bucket: &SizeBucket| {
-            let (name, words) = (bucket.name(), bucket.words());
-            let of_class = OF_CLASS.iter().map(|row| row.of_flows(&name, &words, &name));
-            let of_times = OF_BUCKET.iter().map(|row| row.of_flows(&name, &words, &name));
-            of_class.chain(of_times).collect::<Vec<_>>()
-        };
-        buckets.all().iter().flat_map(of_bucket).collect()
+        buckets.all().iter().flat_map(Metric::of_bucket).collect()
+    }
+
+    fn of_bucket(bucket: &SizeBucket) -> Vec<Metric> {
+        let (name, words) = (bucket.name(), bucket.words());
+        let of_class = OF_CLASS.iter().map(|row| row.of_flows(&name, &words, &name));
+        let of_times = OF_BUCKET.iter().map(|row| row.of_flows(&name, &words, &name));
+        of_class.chain(of_times).collect()
     }
 
     fn of_classes(prefix: &str, words: &str) -> impl Iterator<Item = Metric> {
@@ -325,6 +331,9 @@ mod tests {
         }
         let named = |metrics: Vec<Metric>| metrics.into_iter().map(|metric| metric.name);
         let buckets = SizeBuckets::new(&[10]).expect("ascending");
+        for metric in Metric::of_buckets(&buckets) {
+            assert_eq!(Metric::named(&metric.name).as_ref(), Some(&metric));
+        }
         let size_buckets = buckets.all().iter().map(|&bytes| crate::BucketSummary {
             bytes,
             class: ClassSummary::default(),

@@ -23,6 +23,17 @@ impl SizeBucket {
         }
     }
 
+    /// The bucket of this name.
+    pub(super) fn named(name: &str) -> Option<SizeBucket> {
+        let sizes = name.strip_suffix("-bytes")?;
+        let (from, to) = match sizes.strip_suffix("-or-more") {
+            Some(from) => (from, None),
+            None => sizes.split_once('-').map(|(from, to)| (from, Some(to)))?,
+        };
+        let to_bytes = to.map(str::parse).transpose().ok()?;
+        Some(SizeBucket { from_bytes: from.parse().ok()?, to_bytes })
+    }
+
     /// Its flows, in words: `flows of 10001 to 100000 bytes`.
     pub fn words(&self) -> String {
         match self.to_bytes {
@@ -92,6 +103,9 @@ mod tests {
         let buckets = SizeBuckets::new(&[10_000, 1_000_000]).expect("ascending");
         let names: Vec<String> = buckets.all().iter().map(SizeBucket::name).collect();
         assert_eq!(names, ["1-10000-bytes", "10001-1000000-bytes", "1000001-or-more-bytes"]);
+        for bucket in buckets.all() {
+            assert_eq!(SizeBucket::named(&bucket.name()), Some(*bucket));
+        }
         assert_eq!(SizeBuckets::new(&[]).expect("none").place(5), None);
     }
 
