@@ -51,7 +51,9 @@ pub(crate) fn expected(report: &Value) -> Shown {
     }
     importance(report, &mut add);
     distributions(report, &mut add);
-    throughput(list(&report["replay"]["total"]["policies"]), &mut add);
+    let total = list(&report["replay"]["total"]["policies"]);
+    let model = total.iter().find(|policy| policy["policy"] == "credence");
+    throughput(&report["verdict"], model.map(|policy| &policy["sent"]), &mut add);
     verdict(&report["verdict"], &mut add);
     shown
 }
@@ -62,7 +64,7 @@ pub(crate) fn expected_of_verdict(json: &Value) -> Shown {
     let mut add = |figure: &str, series: &str, points: Vec<(String, f64)>| {
         shown.insert((figure.to_owned(), series.to_owned()), points);
     };
-    throughput(list(&json["policies"]), &mut add);
+    throughput(json, None, &mut add);
     verdict(json, &mut add);
     shown
 }
@@ -194,23 +196,56 @@ fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     }
 }
 
-fn throughput(policies: &[Value], add: &mut Add<'_>) {
+/// What policies lose against LQD; `model` is what Credence transmits with a model.
+fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
     let names = [
-        ("lqd", "LQD"),
-        ("credence", "Credence"),
         ("always_accept", "Credence, always accept"),
         ("follow_lqd", "FollowLQD"),
-        ("dynamic_thresholds", "Dynamic Thresholds"),
         ("harmonic", "Harmonic"),
         ("complete_sharing", "Complete Sharing"),
         ("complete_partitioning", "Complete Partitioning"),
     ];
+    let policies = list(&verdict["policies"]);
+    let of = |id: &str| policies.iter().find(|policy| policy["policy"] == id);
+    let lqd = &of("lqd").expect("LQD")["sent"];
+    let mut sent = vec![("Credence, perfect oracle".to_owned(), &verdict["perfect_oracle"])];
+    sent.extend(model.map(|sent| ("Credence, this model".to_owned(), sent)));
+    if let Some(permille) = verdict["level_threshold"]["threshold_permille"].as_f64() {
+        let feature = verdict["level_threshold"]["feature"].as_str().expect("a name");
+        let name = format!("Credence, {feature} > {:.1}%", permille / 10.0);
+        sent.push((name, &verdict["level_threshold"]["sent"]));
+    }
+    let alpha = |alpha: &Value| match alpha.as_f64() {
+        Some(alpha) => format!("Dynamic Thresholds, alpha {alpha}"),
+        None => "Complete Sharing".to_owned(),
+    };
+    let rivals = &verdict["rivals"];
+    let rival = |place: &str| rivals["policies"].get(rivals[place].as_u64()? as usize);
+    for (place, prefix) in [
+        ("best_alpha", ""),
+        ("best_rule", "untrained rule over "),
+        ("best_filter", "this model as a filter over "),
+    ] {
+        let own = rival(place).map(|of| (format!("{prefix}{}", alpha(&of["alpha"])), &of["sent"]));
+        sent.extend(own);
+    }
+    sent.extend(rival("class_alphas").map(|of| {
+        let alphas = of["policy"].as_str().expect("a name").trim_start_matches("dt:alpha=");
+        (format!("Dynamic Thresholds, alpha {alphas}"), &of["sent"])
+    }));
+    let optimum = &rivals["optimum"]["found"];
+    if optimum.is_object() {
+        sent.push(("OPT, the best schedule found, by bytes".to_owned(), optimum));
+    }
+    sent.extend(names.iter().filter_map(|(id, name)| Some(((*name).to_owned(), &of(id)?["sent"]))));
+    let own_alpha = &verdict["dynamic_thresholds_alpha"];
+    sent.extend(of("dynamic_thresholds").map(|policy| (alpha(own_alpha), &policy["sent"])));
     for unit in ["packets", "bytes"] {
-        let lost = |policy: &Value| {
-            let (_, name) = names.iter().find(|(id, _)| policy["policy"] == *id)?;
-            Some(((*name).to_owned(), 1.0 - policy[format!("{unit}_to_lqd")].as_f64()?))
+        let count = |sent: &Value| sent[unit].as_f64();
+        let lost = |(name, sent): &(String, &Value)| {
+            Some((name.clone(), 1.0 - count(sent)? / count(lqd)?))
         };
-        add("Throughput lost against LQD", unit, policies.iter().filter_map(lost).collect());
+        add("Throughput lost against LQD", unit, sent.iter().filter_map(lost).collect());
     }
 }
 
