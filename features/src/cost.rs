@@ -40,11 +40,6 @@ impl Cost {
         self.adders + self.comparators + self.multipliers
     }
 
-    /// Bytes of a switch with this many queues.
-    pub fn state_bytes(self, chip: Chip) -> u32 {
-        self.queue_bytes * chip.queues + self.switch_bytes
-    }
-
     fn and(self, other: Cost) -> Cost {
         Cost {
             queue_bytes: self.queue_bytes + other.queue_bytes,
