@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use dropcast_data::LabelledBatch;
     use dropcast_features::FeatureSet;
-    use dropcast_forest::{Node, SwitchContext, Tree};
+    use dropcast_forest::{Forest, Node, SwitchContext, Tree};
     use dropcast_train::{ForestParams, RunBatch, Split, VoteRule};
     use std::num::NonZeroUsize;
 
