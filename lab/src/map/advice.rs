@@ -22,8 +22,8 @@ pub struct Advice {
 pub struct Advised {
     /// The policy's short name.
     pub policy: String,
-    /// Pairs of a point and a measure in which it is better, if the false discovery rate holds for all that it was chosen
-    /// from together, and in which it is worse, if the rate holds for it alone: both err against it.
+    /// Pairs of a point and a measure. The false discovery rate of those in which it is better holds for all policies
+    /// that it was chosen from together, that of those in which it is worse for it alone. So both counts err against it.
     pub counts: Counts,
     /// Whether it is better somewhere and worse nowhere: then it can be deployed.
     pub is_harmless: bool,
