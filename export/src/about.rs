@@ -7,8 +7,37 @@ use dropcast_features::{Feature, Memory};
 
 /// Lines of the comment at the top of an emitted file: its content and origin.
 pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
-    let (origin, forest) = (model.origin, model.forest);
-    let mut lines = vec![
+    let forest = model.forest;
+    let mut lines = origin(model, what);
+    lines.push(format!(
+        "{} of depth {}; a drop is predicted if and only if the score is above {}.",
+        counted(forest.trees.len(), "tree"),
+        forest.depth(),
+        forest.vote_threshold
+    ));
+    lines.extend(time_constant(model));
+    lines.extend(features(model.origin));
+    lines
+}
+
+/// The same for code that describes its features itself, up to the empty line before what the file adds.
+pub(crate) fn about_code(model: &Checked<'_>, what: &str) -> Vec<String> {
+    let mut lines = origin(model, what);
+    lines.push(format!(
+        "{} of depth {} on {}.",
+        counted(model.forest.trees.len(), "tree"),
+        model.complete.layout.depth(),
+        counted(model.forest.features.len(), "feature")
+    ));
+    lines.extend(time_constant(model));
+    lines.push(String::new());
+    lines
+}
+
+/// What the file is, and the model that it was written from.
+fn origin(model: &Checked<'_>, what: &str) -> Vec<String> {
+    let origin = model.origin;
+    vec![
         what.to_owned(),
         String::new(),
         format!(
@@ -17,20 +46,11 @@ pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
             plain(&origin.model_name)
         ),
         format!("SHA-256 of its model.json {}.", plain(&origin.model_sha256)),
-        format!(
-            "{} of depth {}; a drop is predicted if and only if the score is above {}.",
-            counted(forest.trees.len(), "tree"),
-            forest.depth(),
-            forest.vote_threshold
-        ),
-    ];
-    lines.extend(time_constant(model));
-    lines.extend(features(origin));
-    lines
+    ]
 }
 
 /// What the time constant of the model's features is, if any of them has one.
-pub(crate) fn time_constant(model: &Checked<'_>) -> Option<String> {
+fn time_constant(model: &Checked<'_>) -> Option<String> {
     let features = model.origin.columns.iter().filter_map(|column| column.name.parse().ok());
     let memories: Vec<Memory> = features.map(|feature: Feature| feature.memory()).collect();
     let what = if memories.contains(&Memory::MovingAverages) {
@@ -80,7 +100,7 @@ pub(crate) fn commented(lines: &[String], opening: &str) -> String {
     lines.iter().map(|line| format!("{opening} {line}").trim_end().to_owned() + "\n").collect()
 }
 
-pub(crate) fn counted(count: usize, what: &str) -> String {
+fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }

@@ -40,11 +40,6 @@ impl Cost {
         self.adders + self.comparators + self.multipliers
     }
 
-    /// Bytes of a switch with this many queues.
-    pub fn state_bytes(self, chip: Chip) -> u32 {
-        self.queue_bytes * chip.queues + self.switch_bytes
-    }
-
     fn and(self, other: Cost) -> Cost {
         Cost {
             queue_bytes: self.queue_bytes + other.queue_bytes,
@@ -121,7 +116,7 @@ impl Part {
     /// `stages` counts from the lookup of the packet's queue.
     fn cost(self, chip: Chip) -> Cost {
         let Chip { queues, buffer_bytes } = chip;
-        let classes = crate::classes::count(buffer_bytes);
+        let classes = dropcast_oracle::classes::count(buffer_bytes) as u32;
         let none = Cost::default();
         match self {
             Part::OwnLength | Part::Occupancy => Cost { accesses: 1, stages: 1, ..none },

@@ -65,7 +65,7 @@ pub(crate) static LEVEL4: NamedSet = named_set!(
 
 /// How full the buffer is, where it is heading, how long the packet's queue is, and how far from
 /// being the longest: features that carry over to other loads and bursts.
-pub(crate) static CARRY4: NamedSet =
+static CARRY4: NamedSet =
     named_set!("carry4": QUEUE_LENGTH, OCCUPANCY, LONGEST_GAP, PROJECTED_OCCUPANCY);
 
 /// The named sets.

@@ -4,7 +4,7 @@ use crate::cost::{self, Chip, Cost, Part};
 use crate::descriptor::Arrival;
 use crate::feature::Feature;
 use crate::history::History;
-use crate::list::{CARRY4, LEVEL4, NamedSet, PAPER4, SETS};
+use crate::list::{LEVEL4, NamedSet, PAPER4, SETS};
 use crate::unknown::UnknownFeature;
 use crate::view::BufferView;
 use serde::{Deserialize, Serialize};
@@ -30,12 +30,6 @@ impl FeatureSet {
     /// everything above the level of its queue is pushed out.
     pub fn level4() -> Self {
         LEVEL4.to_set()
-    }
-
-    /// Four features that carry over to other loads and bursts: how full the buffer is, where it
-    /// is heading, how long the packet's queue is, and how far from being the longest.
-    pub fn carry4() -> Self {
-        CARRY4.to_set()
     }
 
     /// The named sets, with their names.

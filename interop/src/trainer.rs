@@ -14,7 +14,7 @@ mod smartcore;
 #[cfg(any(feature = "linfa", feature = "smartcore"))]
 mod votes;
 
-use dropcast_forest::{Forest, ScoreHistogram};
+use dropcast_forest::ScoreHistogram;
 use dropcast_train::{
     BatchSource, FitTask, Fitted, Model, Part, Provenance, TrainError, rows_of_part,
 };
@@ -44,21 +44,10 @@ pub fn train<S: BatchSource + ?Sized>(
     let rows = FloatRows::read(trainer, method.limits, source, task)?;
     let trees =
         (method.grow)(rows, task).map_err(|problem| TrainerError::Failed { trainer, problem })?;
-    let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
-    let provenance = Provenance {
-        tool: format!("dropcast {} with {}", env!("CARGO_PKG_VERSION"), method.tool),
-        data: task.data.clone(),
-        parameters: task.params.clone(),
-        split: task.split.clone(),
-        passed_over: Vec::new(),
-        vote: task.vote,
-        budget: None,
-        refit_leaves: None,
-    };
-    let model = Model {
-        provenance: Some(provenance),
-        ..Model::new(forest, task.features.clone(), task.switch.clone())
-    };
+    let tool = format!("dropcast {} with {}", env!("CARGO_PKG_VERSION"), method.tool);
+    let provenance =
+        Provenance::new(tool, &task.data, task.params.clone(), task.split.clone(), task.vote);
+    let model = provenance.model(trees, task.features.clone(), task.switch.clone());
     measure(model, source, task).map_err(TrainerError::Train)
 }
 
@@ -108,7 +97,7 @@ mod tests {
     use super::*;
     use dropcast_data::LabelledBatch;
     use dropcast_features::FeatureSet;
-    use dropcast_forest::{Node, SwitchContext, Tree};
+    use dropcast_forest::{Forest, Node, SwitchContext, Tree};
     use dropcast_train::{ForestParams, RunBatch, Split, VoteRule};
     use std::num::NonZeroUsize;
 

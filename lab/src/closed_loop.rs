@@ -29,6 +29,6 @@ pub use kept_runs::{Fleet, KeptRuns, NotAPart, Part};
 pub use objective::{Objective, UnknownObjective};
 pub use oracles::Oracles;
 pub use prepared::{MOST_RUNS, Prepared, Traffic, simulate_share};
-pub(crate) use prepared::{count_runs, in_parallel};
+pub(crate) use prepared::{in_parallel, run_all};
 pub use recording::RunFile;
 pub use summary::{ExperimentSummary, MetricSummary, PolicySummary};

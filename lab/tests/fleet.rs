@@ -1,4 +1,5 @@
-//! Runs that others simulate: what they bring is what this machine would have simulated, and what they do not bring it does.
+//! Runs that a fleet simulates. Its results are those that this machine would have had; runs that it leaves out are simulated
+//! here.
 
 use dropcast_lab::closed_loop::{Experiment, Fleet, KeptRuns, Oracles, simulate_share};
 use dropcast_lab::fabric_oracle::{default_oracles, train_oracles, training_experiment};

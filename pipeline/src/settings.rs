@@ -213,6 +213,9 @@ impl Trainer {
     }
 }
 
+// Models record `ForestParams`, under scikit-learn's names (`bootstrap`, `random_state`). A command needs others: a flag is off
+// until it is given, so here it is `no_bootstrap`; the seed is the whole run's, so no file of settings has it here. Axes of
+// sweeps, and their tables, say `trees` for `n_estimators`, as pages do.
 /// How a forest is trained; names as in scikit-learn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]

@@ -33,6 +33,7 @@
 //! ```
 
 mod closing;
+pub mod csv;
 mod drift_words;
 mod drop_words;
 mod exporter;
@@ -69,4 +70,4 @@ pub use line::Line;
 pub use prometheus::Prometheus;
 pub use run_page::{run_page, run_pages, verdict_in};
 pub use text::Text;
-pub use verdict_words::{verdict_sentence, verdict_text};
+pub use verdict_words::verdict_text;

@@ -1,7 +1,6 @@
 //! A verdict as text: sentences, then tables.
 
 use crate::closing::closing_sentences;
-use crate::drop_words::lead;
 use crate::numbers::{count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
@@ -13,11 +12,6 @@ use dropcast_pipeline::report::verdict::{SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use std::collections::BTreeSet;
-
-/// Whether anything drops on whole traces, and what would avoid it, in one sentence.
-pub fn verdict_sentence(verdict: &Verdict) -> String {
-    lead(verdict, None)
-}
 
 /// The sentences of a verdict, a line each; with those of a model's report.
 pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<String> {
@@ -159,6 +153,7 @@ fn share(part: u64, whole: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drop_words::lead;
     use crate::oracle_words::oracle_sentences;
     use dropcast_data::{DropReason, InputNote};
     use dropcast_pipeline::report::verdict::{
@@ -277,7 +272,7 @@ mod tests {
         let of = |change: fn(&mut Verdict)| {
             let mut verdict = verdict(gain(), 99_000);
             change(&mut verdict);
-            verdict_sentence(&verdict)
+            lead(&verdict, None)
         };
         assert_eq!(
             of(|_| {}),
@@ -312,13 +307,13 @@ mod tests {
         let mut verdict = verdict(Conclusion::NothingDropped, 0);
         nothing(&mut verdict);
         assert_eq!(
-            verdict_sentence(&verdict),
+            lead(&verdict, None),
             "LQD drops nothing on this trace: its buffer is at most 31.4% full. No oracle is needed."
         );
         verdict.cautions.insert(InputNote::NoBacklog, 1);
-        assert!(verdict_sentence(&verdict).ends_with("cannot tell whether an oracle is needed."));
+        assert!(lead(&verdict, None).ends_with("cannot tell whether an oracle is needed."));
         verdict.counts.arrived = Sent::default();
-        assert!(verdict_sentence(&verdict).starts_with("No packet arrives on this trace"));
+        assert!(lead(&verdict, None).starts_with("No packet arrives on this trace"));
     }
 
     #[test]

@@ -153,8 +153,8 @@ fn the_json_inside_is_the_report() {
 fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
     let report = tiny::leaf::report();
     let html = page(&report);
-    let verdict = dropcast_reports::verdict_sentence(report.verdict.as_ref().expect("replayed"));
-    let verdict = verdict.replace('\'', "&#39;");
+    let verdict = dropcast_reports::verdict_text(report.verdict.as_ref().expect("replayed"));
+    let verdict = verdict.lines().next().expect("a sentence").replace('\'', "&#39;");
     let places: Vec<usize> =
         ["id=\"verdict\"", "id=\"policies\"", "id=\"timeline\"", "id=\"ports\""]
             .iter()

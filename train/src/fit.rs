@@ -170,7 +170,7 @@ impl Fitted {
     }
 
     /// Gives the model another vote threshold, which `vote` chose, and measures it again.
-    pub fn set_vote(&mut self, vote: VoteRule, threshold: u32) {
+    fn set_vote(&mut self, vote: VoteRule, threshold: u32) {
         self.model.forest.vote_threshold = threshold;
         let ports = self.model.switch.ports;
         let measure = |scores: &ScoreHistogram| PartMetrics::measure(scores, threshold, ports);
@@ -394,20 +394,9 @@ fn finish(
     trees: Vec<Tree>,
     scores: PartScores,
 ) -> Result<Fitted, TrainError> {
-    let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
-    let provenance = Provenance {
-        tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
-        data: read.data.clone(),
-        parameters: task.params.clone(),
-        split: read.split.clone(),
-        passed_over: Vec::new(),
-        vote: task.vote,
-        budget: None,
-        refit_leaves: None,
-    };
-    let model = Model {
-        provenance: Some(provenance),
-        ..Model::new(forest, task.features.clone(), read.switch.clone())
-    };
+    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned();
+    let provenance =
+        Provenance::new(tool, &read.data, task.params.clone(), read.split.clone(), task.vote);
+    let model = provenance.model(trees, task.features.clone(), read.switch.clone());
     Fitted::new(model, scores.0, task.vote)
 }

@@ -4,6 +4,8 @@ use crate::budgets::Budget;
 use crate::params::CheckedForestParams;
 use crate::splits::{PassedOver, Split};
 use crate::votes::VoteRule;
+use dropcast_features::FeatureSet;
+use dropcast_forest::{Forest, SwitchContext, Tree};
 use serde::{Deserialize, Serialize};
 
 /// A model with the record of how this crate trained it.
@@ -33,6 +35,34 @@ pub struct Provenance {
     /// jointly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refit_leaves: Option<f64>,
+}
+
+impl Provenance {
+    /// That of a forest as it was grown.
+    pub fn new(
+        tool: String,
+        data: &[DataOrigin],
+        parameters: CheckedForestParams,
+        split: Split,
+        vote: VoteRule,
+    ) -> Self {
+        Provenance {
+            tool,
+            data: data.to_vec(),
+            parameters,
+            split,
+            passed_over: Vec::new(),
+            vote,
+            budget: None,
+            refit_leaves: None,
+        }
+    }
+
+    /// The model of these trees, which was made like this; its vote threshold is not chosen yet.
+    pub fn model(self, trees: Vec<Tree>, features: FeatureSet, switch: SwitchContext) -> Model {
+        let forest = Forest { features: features.names(), vote_threshold: 0, trees };
+        Model { provenance: Some(self), ..Model::new(forest, features, switch) }
+    }
 }
 
 /// A file or another source of rows.

@@ -135,7 +135,7 @@ impl FlowSizes {
     ///
     /// # Errors
     /// Names the first invalid point.
-    pub fn from_points(points: &[(u64, f64)]) -> Result<Self, FlowSizesError> {
+    fn from_points(points: &[(u64, f64)]) -> Result<Self, FlowSizesError> {
         let mut table = Builder::default();
         for (point, &(size, share)) in (1..).zip(points) {
             table.push(size, share).map_err(|problem| FlowSizesError::Point { point, problem })?;

@@ -110,9 +110,9 @@ mod unnamed {
         file.try_lock().is_ok().then_some(file)
     }
 
-    /// Names the file. A name can be linked only where there is none; to take one that is there, the
-    /// file is linked beside it and renamed. A program that is killed between the two leaves that
-    /// link, which the next one that replaces a file of the folder removes.
+    /// Gives the file its name. A link cannot replace a file. Where there is one of this name, the new
+    /// file gets a temporary name in the same folder, and is then renamed. A program that is killed between
+    /// the two leaves the temporary name; the next program that replaces a file in the folder removes it.
     pub(super) fn put(file: &File, target: &Path) -> io::Result<()> {
         let source = format!("/proc/self/fd/{}", file.as_raw_fd());
         let link = |path: &Path| linkat(CWD, &*source, CWD, path, AtFlags::SYMLINK_FOLLOW);

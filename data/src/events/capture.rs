@@ -17,8 +17,8 @@ use std::net::IpAddr;
 /// Bit 1 of an event's flags.
 const ECN_CAPABLE: u8 = 2;
 
-/// Under what packets are counted: those whose time was rounded, that were taken out of ERSPAN, whose time is that of
-/// the mirror's stamp, whose stamp was not used, and that came after a later one.
+/// The notes under which packets are counted: their time was rounded, they were taken out of ERSPAN, their time is the
+/// mirror's stamp, their stamp was not used, they came after a packet of a later time.
 const NOTES: [InputNote; 5] = [
     InputNote::RoundedTime,
     InputNote::Erspan,

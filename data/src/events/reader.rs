@@ -1,7 +1,7 @@
 //! Packet events from a file, in batches.
 
 use super::capture::{CapturePlace, CaptureRows};
-use super::columns::EventColumns;
+use super::columns::{EventColumns, EventPlaces};
 use super::footer::switches_in_footer;
 use super::gate::{Gate, OnBadRow, Problem};
 use super::ns3::Ns3Rows;
@@ -81,6 +81,17 @@ enum Source {
     Ns3(Box<Ns3Rows>),
     Capture(Box<CaptureRows>),
     Table(EventTable),
+}
+
+impl Source {
+    /// Where the columns are, if it has columns.
+    fn places(&self) -> Option<&EventPlaces> {
+        match self {
+            Source::Csv(rows) => Some(rows.places()),
+            Source::Table(table) => Some(table.places()),
+            Source::Ns3(_) | Source::Capture(_) => None,
+        }
+    }
 }
 
 impl EventReader {
@@ -192,11 +203,7 @@ impl EventReader {
 
     /// Whether the input can tell of push-outs, which are about packets that arrived before.
     pub fn may_push_out(&self) -> bool {
-        match &self.source {
-            Source::Csv(rows) => rows.has_reasons(),
-            Source::Table(table) => table.has_reasons(),
-            Source::Ns3(_) | Source::Capture(_) => false,
-        }
+        self.source.places().is_some_and(|places| places.drop_reason.is_some())
     }
 
     /// Whether the input tells which packets the real switch dropped, even if it dropped none. An input that
@@ -245,11 +252,7 @@ impl EventReader {
 
     /// Names of its columns that hold nothing that is asked for.
     pub(super) fn unread_columns(&self) -> &[String] {
-        match &self.source {
-            Source::Csv(rows) => rows.unread(),
-            Source::Table(table) => table.unread(),
-            Source::Ns3(_) | Source::Capture(_) => &[],
-        }
+        self.source.places().map_or(&[], |places| &places.unread)
     }
 
     /// The rules that say where its packets belong, and which of them a packet met so far.
@@ -263,31 +266,18 @@ impl EventReader {
 
     /// Whether it has no place for real drops: packets without one are not known to be transmitted.
     pub(super) fn cannot_tell_drops(&self) -> bool {
-        let has_kinds = match &self.source {
-            Source::Csv(rows) => rows.has_kinds(),
-            Source::Table(table) => table.has_kinds(),
-            Source::Ns3(_) => true,
-            Source::Capture(_) => false,
-        };
+        let has_kinds = self.source.places().is_some_and(|places| places.kind.is_some());
         !has_kinds && !self.tells_drops()
     }
 
     /// How many columns of the user's own each event has.
     pub(super) fn own_columns(&self) -> usize {
-        match &self.source {
-            Source::Csv(rows) => rows.own_columns(),
-            Source::Table(table) => table.own_columns(),
-            Source::Ns3(_) | Source::Capture(_) => 0,
-        }
+        self.source.places().map_or(0, |places| places.own.len())
     }
 
     /// Whether the input tells which packets the real switch marked (ECN).
     pub fn tells_marks(&self) -> bool {
-        match &self.source {
-            Source::Csv(rows) => rows.has_marks(),
-            Source::Table(table) => table.has_marks(),
-            Source::Ns3(_) | Source::Capture(_) => false,
-        }
+        self.source.places().is_some_and(|places| places.ecn_mark.is_some())
     }
 
     /// What was read. Complete once the iterator has ended without an error.

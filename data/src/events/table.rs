@@ -184,29 +184,9 @@ impl EventTable {
         kinds
     }
 
-    /// Whether it has a column of the reasons of drops.
-    pub(crate) fn has_reasons(&self) -> bool {
-        self.places.drop_reason.is_some()
-    }
-
-    /// How many columns of the user's own it has.
-    pub(crate) fn own_columns(&self) -> usize {
-        self.places.own.len()
-    }
-
-    /// Whether it has a column of the kinds of events.
-    pub(crate) fn has_kinds(&self) -> bool {
-        self.places.kind.is_some()
-    }
-
-    /// Names of the columns that hold nothing that is asked for.
-    pub(crate) fn unread(&self) -> &[String] {
-        &self.places.unread
-    }
-
-    /// Whether it has a column of ECN marks.
-    pub(crate) fn has_marks(&self) -> bool {
-        self.places.ecn_mark.is_some()
+    /// Where its columns are.
+    pub(crate) fn places(&self) -> &EventPlaces {
+        &self.places
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

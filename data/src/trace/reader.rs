@@ -141,17 +141,7 @@ impl TraceReader {
         TraceReader { file, name, meta, source, sha256: String::new(), done: false }
     }
 
-    /// As [`open`](Self::open), for rows that will be replayed or split by time.
-    ///
-    /// # Errors
-    /// Also [`DataError::NotInArrivalOrder`].
-    pub fn open_in_arrival_order(path: &Path, features: &[String]) -> Result<Self, DataError> {
-        let reader = Self::open(path, features)?;
-        reader.require_arrival_order()?;
-        Ok(reader)
-    }
-
-    /// Refuses rows unless they are known to be in order of arrival.
+    /// Refuses rows unless they are known to be in order of arrival, as replays and splits by time need them.
     ///
     /// # Errors
     /// [`DataError::NotInArrivalOrder`].

@@ -37,7 +37,8 @@ fn the_ns3_events_are_all_good() {
 fn the_ns3_reference_is_read() {
     let Some(path) = shared("ns3-leaf-load80-burst75/reference.parquet") else { return };
     let features = ["queue_length", "avg_occupancy"].map(str::to_owned);
-    let mut reader = TraceReader::open_in_arrival_order(&path, &features).unwrap();
+    let mut reader = TraceReader::open(&path, &features).unwrap();
+    reader.require_arrival_order().unwrap();
     let mut counts = [0; 4];
     for batch in reader.by_ref() {
         let batch = batch.unwrap();

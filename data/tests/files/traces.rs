@@ -267,7 +267,7 @@ fn the_artifacts_text_is_read_in_its_own_order() {
         assert_eq!((reader.provenance().events, reader.provenance().sha256.len()), (4, 64));
     }
     let path = scratch.path("lqd-1.csv");
-    let error = TraceReader::open_in_arrival_order(&path, &[]).err().unwrap();
+    let error = TraceReader::open(&path, &[]).unwrap().require_arrival_order().unwrap_err();
     assert_eq!(
         story(&error, scratch.0.path()),
         "lqd-1.csv: its rows are not known to be in order of arrival, so it cannot be replayed or \

@@ -1,15 +1,28 @@
-//! Queue lengths summed by class; `features/src/classes.rs` defines them.
+//! Queue lengths summed by class: quarters of octaves, so that few counters describe every queue.
+//!
+//! Lengths are those expected in a quarter of a base RTT, at most the buffer. A queue of `x` bytes is in
+//! class `class(x)`; `floor(c)` is the shortest length of class `c`:
+//!
+//! ```text
+//! u        = floor(x / 1024)
+//! class(x) = u                                    if u < 4
+//!            4 * k + floor(u / 2^k)               else, with k = floor(log2(u)) - 2
+//! ```
+//!
+//! For each class there are the number of its queues and the sum of their lengths. One class, the cut,
+//! is where the buffer would be full but for a 32nd part if every queue were cut down to the class's
+//! floor. It is not searched for: each event of a queue moves it by at most one class.
 
 /// Lengths below this many bytes, a power of two, are one class.
 const SHORTEST_BITS: u32 = 10;
 
-/// Classes of lengths of 32 bits, four for each octave.
-pub(crate) const CLASSES: usize = 4 * (u32::BITS - SHORTEST_BITS - 1) as usize;
+/// Classes of lengths of 32 bits: four for each octave from four times the shortest on.
+pub const CLASSES: usize = 4 * (u32::BITS - SHORTEST_BITS - 1) as usize;
 
-/// At the cut this part of the buffer is left free: one of so many.
+/// The cut is where this part of the buffer is left free: one of so many.
 const FREE_PART: u32 = 32;
 
-/// The queues whose lengths, expected in a quarter of a base RTT, are in one class.
+/// The queues whose lengths are in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassState {
     bytes: u64,
@@ -20,26 +33,30 @@ impl ClassState {
     /// No queue.
     pub const EMPTY: Self = ClassState { bytes: 0, queues: 0 };
 
-    /// Their bytes if each were cut down to `level_bytes`.
+    /// Their bytes if each were cut down to `level_bytes`, a length of the same class. At most their
+    /// sum, and too much by less than half if some are longer and some shorter.
     fn up_to(self, level_bytes: u64) -> u64 {
         self.bytes.min(u64::from(self.queues) * level_bytes)
     }
 }
 
-/// The class where LQD would cut, and what is on either side of it.
+/// The class where Longest Queue Drop would cut, and what is on either side of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
+pub struct Cut {
     class: usize,
+    /// Sum of the lengths in classes below the cut.
     below_bytes: u64,
+    /// Number of queues in the other classes.
     above: u32,
 }
 
 impl Cut {
     /// That of an empty buffer.
-    pub(crate) const NONE: Self = Cut { class: CLASSES, below_bytes: 0, above: 0 };
+    pub const NONE: Self = Cut { class: CLASSES, below_bytes: 0, above: 0 };
 
-    /// A queue's length changes from `before` to `after` bytes.
-    pub(crate) fn changed(
+    /// An event of a queue that draws on the shared buffer: its length changes from `before` to `after` bytes.
+    #[inline]
+    pub fn changed(
         &mut self,
         classes: &mut [ClassState],
         [before, after]: [u64; 2],
@@ -69,10 +86,10 @@ impl Cut {
                 self.above += 1;
             }
         }
-        self.step(classes, top, u64::from(buffer_bytes - buffer_bytes / FREE_PART));
+        self.step(classes, top, full_bytes(buffer_bytes));
     }
 
-    /// Moves by one class, if that brings it nearer to `full_bytes`.
+    /// Moves the cut by one class, if that brings it nearer to `full_bytes`.
     fn step(&mut self, classes: &[ClassState], top: usize, full_bytes: u64) {
         if self.class > 0
             && self.below_bytes + u64::from(self.above) * floor(self.class) > full_bytes
@@ -89,8 +106,10 @@ impl Cut {
         }
     }
 
-    /// Bytes if every queue were cut down to `level_bytes`, right near the cut.
-    pub(crate) fn bytes_up_to(&self, classes: &[ClassState], level_bytes: u32) -> u64 {
+    /// What [`bytes_up_to`] is near the cut, without a sum over classes. Elsewhere too much: queues below
+    /// the cut count as they are, those above it as `level_bytes`.
+    #[inline]
+    pub fn bytes_up_to(&self, classes: &[ClassState], level_bytes: u32) -> u64 {
         let (of, level) = (class(level_bytes), u64::from(level_bytes));
         let own = classes[of];
         if of == self.class {
@@ -103,12 +122,26 @@ impl Cut {
     }
 }
 
-/// Bytes if every queue were cut down to `level_bytes`, from all classes.
-pub(crate) fn bytes_up_to(classes: &[ClassState], level_bytes: u32) -> u64 {
+/// Bytes if every queue were cut down to `level_bytes`, by classes: exact but for queues in the class of
+/// `level_bytes`.
+#[inline]
+pub fn bytes_up_to(classes: &[ClassState], level_bytes: u32) -> u64 {
     let (of, level) = (class(level_bytes), u64::from(level_bytes));
     let shorter: u64 = classes[..of].iter().map(|class| class.bytes).sum();
     let longer: u64 = classes[of + 1..].iter().map(|class| u64::from(class.queues)).sum();
     shorter + classes[of].up_to(level) + longer * level
+}
+
+/// Bytes in a buffer of this size at which it counts as full.
+#[inline]
+pub fn full_bytes(buffer_bytes: u32) -> u64 {
+    u64::from(buffer_bytes - buffer_bytes / FREE_PART)
+}
+
+/// How many classes lengths up to this have.
+#[inline]
+pub fn count(longest_bytes: u32) -> usize {
+    class(longest_bytes) + 1
 }
 
 /// The class of a length.
@@ -122,4 +155,58 @@ fn class(bytes: u32) -> usize {
 fn floor(class: usize) -> u64 {
     let units = if class < 4 { class as u64 } else { (4 + class as u64 % 4) << (class / 4 - 1) };
     units << SHORTEST_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn classes_are_quarters_of_octaves() {
+        let of = [0, 1023, 1024, 2048, 3072, 4095, 4096, 5120, 8192, 10_239, 10_240, u32::MAX];
+        assert_eq!(of.map(class), [0, 0, 1, 2, 3, 3, 4, 5, 8, 8, 9, CLASSES - 1]);
+        for at in 0..CLASSES {
+            let (first, next) = (floor(at) as u32, floor(at + 1));
+            assert_eq!((class(first), class((next - 1) as u32)), (at, at));
+        }
+    }
+
+    proptest! {
+        /// Sums equal those over all queues; the value near the cut is never below the one by classes,
+        /// which is between the exact one and half as much again, and is equal to it at the cut. A cut
+        /// that events no longer move is where the buffer would be full.
+        #[test]
+        fn agrees_with_sums_over_queues(
+            events in prop::collection::vec((0_usize..8, 0_u64..60_000), 1..300),
+            levels in prop::collection::vec(0_u32..60_000, 1..20),
+        ) {
+            const CAPACITY: u32 = 50_000;
+            let full = full_bytes(CAPACITY);
+            let (mut classes, mut cut) = ([ClassState::EMPTY; CLASSES], Cut::NONE);
+            let mut lengths = [0_u64; 8];
+            for &(queue, bytes) in &events {
+                cut.changed(&mut classes, [lengths[queue], bytes], CAPACITY);
+                lengths[queue] = bytes.min(u64::from(CAPACITY));
+            }
+            let at = |cut: usize| -> u64 { lengths.iter().map(|&of| of.min(floor(cut))).sum() };
+            for &level in &levels {
+                let exact: u64 = lengths.iter().map(|&of| of.min(u64::from(level))).sum();
+                let (by_class, near) = (bytes_up_to(&classes, level), cut.bytes_up_to(&classes, level));
+                // The shortest class is wider than half an octave.
+                let most = 3 * exact / 2 + 8 * floor(1);
+                prop_assert!(by_class >= exact && by_class <= most, "{by_class} {exact}");
+                prop_assert!(near >= by_class);
+                if [class(level), class(level) + 1].contains(&cut.class) {
+                    prop_assert_eq!(near, by_class);
+                }
+            }
+            for _ in 0..2 * CLASSES {
+                cut.changed(&mut classes, [lengths[0]; 2], CAPACITY);
+            }
+            let cut = cut.class;
+            prop_assert!(cut == 0 || at(cut) <= full, "{cut}: {}", at(cut));
+            prop_assert!(cut > class(CAPACITY) || at(cut + 1) > full, "{cut}: {}", at(cut + 1));
+        }
+    }
 }

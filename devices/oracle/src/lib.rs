@@ -62,7 +62,7 @@
 
 mod average;
 mod checksum;
-mod classes;
+pub mod classes;
 mod confirmation;
 mod credence;
 mod decision;

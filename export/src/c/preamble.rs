@@ -1,30 +1,14 @@
 //! A header's top comment and constants.
 
-use crate::about::time_constant;
+use crate::about::{about_code, commented};
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 
 /// The comment at the top of `file`; the lines of `usage` begin with ` * `.
 pub(crate) fn about(model: &Checked<'_>, file: &str, usage: &str) -> String {
-    let origin = model.origin;
-    let averages = time_constant(model).map_or_else(String::new, |line| format!("\n * {line}"));
-    format!(
-        "\
-/* {file}: would push-out Longest Queue Drop drop this packet?
- *
- * Written by dropcast {version} from model \"{model_name}\",
- * SHA-256 of its model.json {sha256}.
- * {trees} of depth {depth} on {features}.{averages}
- *
-{usage} */
-",
-        version = plain(&origin.tool_version),
-        model_name = plain(&origin.model_name),
-        sha256 = plain(&origin.model_sha256),
-        trees = counted(model.forest.trees.len(), "tree"),
-        depth = model.complete.layout.depth(),
-        features = counted(model.forest.features.len(), "feature"),
-    )
+    let what = format!("{file}: would push-out Longest Queue Drop drop this packet?");
+    let lines = commented(&about_code(model, &what)[1..], " *");
+    format!("/* {what}\n{lines}{usage} */\n")
 }
 
 /// The features and the numbers that a program may need.
@@ -90,9 +74,4 @@ fn average(model: &Checked<'_>) -> String {
         0 => String::new(),
         average_ns => format!("#define {upper}_AVERAGE_NS {average_ns}u\n"),
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

@@ -10,11 +10,9 @@ pub(super) fn scanned(switch: &SwitchSpec) -> usize {
     switch.queues().next_multiple_of(LANES)
 }
 
-/// Length classes up to that of the buffer, as `features/src/classes.rs` numbers them.
+/// Length classes up to that of the buffer.
 pub(crate) fn class_count(switch: &SwitchSpec) -> usize {
-    let units = switch.buffer_bytes >> 10;
-    let halvings = units.checked_ilog2().unwrap_or(0).saturating_sub(2);
-    (4 * halvings + (units >> halvings)) as usize + 1
+    dropcast_oracle::classes::count(switch.buffer_bytes)
 }
 
 /// Words that hold a bit for each queue.

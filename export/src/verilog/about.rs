@@ -1,32 +1,14 @@
 //! The comment at the top of a file.
 
 use super::pipeline::Pipeline;
-use crate::about::time_constant;
+use crate::about::{about_code, commented};
 use crate::checked::Checked;
-use crate::ident::plain;
 
 /// The comment at the top of the file of `module`; `what` are lines about it.
 pub(super) fn about(model: &Checked<'_>, module: &str, what: &str) -> String {
-    let origin = model.origin;
-    let what: String = what.lines().map(|line| format!("// {line}\n")).collect();
-    let averages = time_constant(model).map_or_else(String::new, |line| format!("\n// {line}"));
-    format!(
-        "\
-// {module}.v
-//
-// Written by dropcast {version} from model \"{model_name}\",
-// SHA-256 of its model.json {sha256}.
-// {trees} of depth {depth} on {features}.{averages}
-//
-{what}",
-        version = plain(&origin.tool_version),
-        model_name = plain(&origin.model_name),
-        sha256 = plain(&origin.model_sha256),
-        trees = counted(model.forest.trees.len(), "tree"),
-        depth = model.complete.layout.depth(),
-        features = counted(model.forest.features.len(), "feature"),
-    )
-    .replace(" \n", "\n")
+    let mut lines = about_code(model, &format!("{module}.v"));
+    lines.extend(what.lines().map(str::to_owned));
+    commented(&lines, "//")
 }
 
 /// What the module does.
@@ -43,9 +25,4 @@ are unsigned.
 ",
         latency = pipeline.latency()
     )
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

@@ -16,6 +16,20 @@ use dropcast_oracle::DriftRule;
 pub(super) const DECISION: (&str, &str) =
     ("dropcast_decision.v", include_str!("dropcast_decision.v"));
 
+/// Packets and verdicts, as every module that passes them on connects them.
+pub(super) const PINS: &str = "\
+        .arrival(arrival),
+        .departure(departure),
+        .port(port),
+        .queue(queue),
+        .size_bytes(size_bytes),
+        .now_ns(now_ns),
+        .fall_back(fall_back),
+        .decided(decided),
+        .verdict(verdict),
+        .precision(precision),
+        .unheld(unheld)";
+
 /// What the module is, in the comment at the top.
 fn what(switch: &SwitchSpec) -> String {
     format!(
@@ -94,17 +108,7 @@ module {name} #(
         .clk(clk),
         .rst(rst || refused),
         .ready(idle),
-        .arrival(arrival),
-        .departure(departure),
-        .port(port),
-        .queue(queue),
-        .size_bytes(size_bytes),
-        .now_ns(now_ns),
-        .fall_back(fall_back),
-        .decided(decided),
-        .verdict(verdict),
-        .precision(precision),
-        .unheld(unheld),
+{PINS},
 {row_pins}        .asks(asks),
         .answers(answers),
         .predicts(predicts)

@@ -1,5 +1,6 @@
 //! A testbench of the decision: packets from a file, verdicts to a file.
 
+use super::decision::PINS;
 use super::{about, decision};
 use crate::checked::Checked;
 use dropcast_data::SwitchSpec;
@@ -40,17 +41,7 @@ module {name} #(
         .rst(rst),
         .refused(refused),
         .ready(ready),
-        .arrival(arrival),
-        .departure(departure),
-        .port(port),
-        .queue(queue),
-        .size_bytes(size_bytes),
-        .now_ns(now_ns),
-        .fall_back(fall_back),
-        .decided(decided),
-        .verdict(verdict),
-        .precision(precision),
-        .unheld(unheld)
+{PINS}
     );
 
     dropcast_decision_tb calls (
@@ -58,17 +49,7 @@ module {name} #(
         .rst(rst),
         .refused(refused),
         .ready(ready),
-        .arrival(arrival),
-        .departure(departure),
-        .port(port),
-        .queue(queue),
-        .size_bytes(size_bytes),
-        .now_ns(now_ns),
-        .fall_back(fall_back),
-        .decided(decided),
-        .verdict(verdict),
-        .precision(precision),
-        .unheld(unheld)
+{PINS}
     );
 
 endmodule

@@ -152,10 +152,10 @@ impl Fit<Array2<f64>, Array1<bool>, linfa::Error> for TreeLearner {
 
 /// A fitted tree of linfa-trees, its leaves labelled by the rows that reach them.
 ///
-/// A leaf of as many accepts as drops predicts what comes first out of a hash map, which differs from
-/// run to run, and so does what is pruned for it. Here such a leaf is like the one beside it, else
-/// accepts. What remains does not depend on the dice: pruning leaves equal with their neighbours is
-/// done by this again.
+/// In a leaf of as many accepts as drops linfa-trees predicts what a hash map yields first. That differs
+/// from run to run, and so does what is pruned after it. Here such a leaf takes the label of the leaf
+/// beside it; beside a split it accepts. Leaves of one label beside each other are joined here once more, as
+/// the pruning does, so the tree is the same in every run.
 #[derive(Clone, Debug, PartialEq)]
 enum TheirTree {
     Leaf(Label),

@@ -1,6 +1,7 @@
 //! How long flows took, by class: distributions of their completion times and slowdowns.
 
 use super::{Experiment, NamedPolicy};
+use dropcast_reports::csv::quoted;
 use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -177,12 +178,10 @@ fn point(runs: &[&OfFlows], (at, share): (usize, f64)) -> Option<AtShare> {
 pub(super) fn csv(all: &[FlowTimes]) -> String {
     let mut out = "policy,class,measure,flows,share_of_flows,mean,low,high\n".to_owned();
     for FlowTimes { policy, group, measure, flows, points } in all {
-        // RFC 4180.
-        let policy = policy.replace('"', "\"\"");
+        let policy = quoted(policy);
         for AtShare { share, mean, low, high } in points {
             let (group, measure) = (group.name(), measure.name());
-            let _ =
-                writeln!(out, "\"{policy}\",{group},{measure},{flows},{share},{mean},{low},{high}");
+            let _ = writeln!(out, "{policy},{group},{measure},{flows},{share},{mean},{low},{high}");
         }
     }
     out

@@ -278,20 +278,17 @@ impl Prepared {
         summarize: impl Fn(&NamedPolicy, u32) -> Result<RunSummary, PipelineError> + Sync,
     ) -> Result<Comparison, PipelineError> {
         let policies = &self.experiment.policies;
-        let all = policies.len() * runs.len();
         let all_runs = |policy| runs.clone().map(move |run| (policy, run));
         let tasks = policies.iter().flat_map(all_runs).collect();
-        let summaries = in_parallel("simulate", tasks, resources, progress, |(policy, run)| {
+        let summaries = run_all("simulate", tasks, resources, progress, |(policy, run)| {
             summarize(policy, run)
-        });
+        })?;
         let mut summaries = summaries.into_iter();
-        let policies = policies.iter().map(|policy| {
-            let runs = summaries.by_ref().take(runs.len()).collect::<Result<_, _>>()?;
-            Ok(PolicyRuns { policy: policy.label.clone(), runs })
+        let policies = policies.iter().map(|policy| PolicyRuns {
+            policy: policy.label.clone(),
+            runs: summaries.by_ref().take(runs.len()).collect(),
         });
-        let policies = policies.collect::<Result<_, PipelineError>>()?;
-        progress.end(&format!("{all} runs"));
-        Ok(Comparison { policies })
+        Ok(Comparison { policies: policies.collect() })
     }
 
     /// Simulates a part of the runs of [`Prepared::compare`] into the [`KeptRuns`], and tells how many they are.
@@ -307,10 +304,10 @@ impl Prepared {
         self.note_sizes(progress);
         let all_runs = |policy| (0..self.experiment.runs).map(move |run| (policy, run));
         let tasks = part.of(self.experiment.policies.iter().flat_map(all_runs).collect());
-        let runs = in_parallel("simulate", tasks, resources, progress, |(policy, run)| {
+        let runs = run_all("simulate", tasks, resources, progress, |(policy, run)| {
             self.summarize(policy, run)
-        });
-        count_runs(runs, progress)
+        })?;
+        Ok(runs.len())
     }
 }
 
@@ -328,40 +325,43 @@ pub fn simulate_share(
     let job = Job::read(job)?;
     let prepared = job.experiment.prepare_with(job.oracles()?)?.keeping(kept);
     let policies = &job.experiment.policies;
-    let runs = in_parallel("simulate", part.of(job.runs), resources, progress, |(place, run)| {
+    let runs = run_all("simulate", part.of(job.runs), resources, progress, |(place, run)| {
         let none = || PipelineError::unfit("job", format!("has no policy {place}"));
         prepared.summarize(policies.get(place).ok_or_else(none)?, run)
-    });
-    count_runs(runs, progress)
+    })?;
+    Ok(runs.len())
 }
 
-/// Runs, in order; `simulate` is called on several threads.
-pub(crate) fn in_parallel<T: Send>(
+/// What runs came to, in order, or the first error; `simulate` is called on several threads. The stage is not ended.
+pub(crate) fn in_parallel<T: Send, R: Send>(
     stage: &'static str,
     tasks: Vec<T>,
     resources: &Resources,
     progress: &dyn Progress,
-    simulate: impl Fn(T) -> Result<RunSummary, PipelineError> + Sync,
-) -> Vec<Result<RunSummary, PipelineError>> {
+    simulate: impl Fn(T) -> Result<R, PipelineError> + Sync,
+) -> Result<Vec<R>, PipelineError> {
     progress.begin(stage);
     let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    Threads::new(resources.threads()).map(tasks, |task| {
+    let results = Threads::new(resources.threads()).map(tasks, |task| {
         check(progress)?;
-        let summary = simulate(task);
+        let result = simulate(task);
         progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        summary
-    })
+        result
+    });
+    results.into_iter().collect()
 }
 
-/// How many runs there are, if none failed.
-pub(crate) fn count_runs(
-    runs: Vec<Result<RunSummary, PipelineError>>,
+/// [`in_parallel`] as a stage of its own, which ends with the number of runs.
+pub(crate) fn run_all<T: Send, R: Send>(
+    stage: &'static str,
+    tasks: Vec<T>,
+    resources: &Resources,
     progress: &dyn Progress,
-) -> Result<usize, PipelineError> {
-    let count = runs.len();
-    runs.into_iter().try_for_each(|run| run.map(drop))?;
-    progress.end(&format!("{count} runs"));
-    Ok(count)
+    simulate: impl Fn(T) -> Result<R, PipelineError> + Sync,
+) -> Result<Vec<R>, PipelineError> {
+    let results = in_parallel(stage, tasks, resources, progress, simulate)?;
+    progress.end(&format!("{} runs", results.len()));
+    Ok(results)
 }
 
 /// The first label that an earlier policy has, too.

@@ -25,8 +25,9 @@ pub struct Advice {
 pub struct Advised {
     /// The policy's short name.
     pub policy: String,
-    /// Pairs of a point and a measure in which it is better or worse than the setting. Both err against it: it is better
-    /// by the false discovery rate over all policies that it was chosen from, worse by the rate over its own pairs.
+    /// Pairs of a point and a measure, against the setting. The false discovery rate of those in which it is better holds for
+    /// all policies that it was chosen from together, that of those in which it is worse for it alone. So both counts err
+    /// against it.
     pub counts: Counts,
     /// Whether it is better somewhere and worse nowhere: then it can be deployed.
     pub is_harmless: bool,

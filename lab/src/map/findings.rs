@@ -129,8 +129,8 @@ pub struct PolicyTally {
     pub over_lqd: Option<Counts>,
     /// Against the policy that it runs over; null if it runs over none, or that is not listed.
     pub over_base: Option<Counts>,
-    /// Pairs of a point and a measure in which LQD is better than the best policy that predicts nothing, and the
-    /// median share of that gain that this policy has: of all, and by [`Measure::subject`].
+    /// How much of LQD's gain over the best policy that predicts nothing this policy has, where LQD gains: of all
+    /// measures, and by [`Measure::subject`].
     pub share_of_gain: Vec<SubjectShare>,
 }
 

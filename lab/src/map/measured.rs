@@ -5,7 +5,7 @@ use super::conditions::Condition;
 use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
 use super::settings::{MapSettings, Measure, Subject};
 use crate::closed_loop::{
-    Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, count_runs, in_parallel,
+    Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, in_parallel, run_all,
 };
 use crate::fabric_oracle::{train_oracles, training_experiment_for};
 use dropcast_pipeline::PipelineError;
@@ -101,10 +101,10 @@ pub fn simulate_part(
     let prepared = prepare(settings, Some(kept), resources, progress)?;
     let subjects = settings.subjects();
     let tasks = part.of(tasks(settings, &subjects, &prepared));
-    let runs = in_parallel("map", tasks, resources, progress, |(prepared, policy, run)| {
+    let runs = run_all("map", tasks, resources, progress, |(prepared, policy, run)| {
         prepared.summarize(policy, run)
-    });
-    count_runs(runs, progress)
+    })?;
+    Ok(runs.len())
 }
 
 /// Trains the oracles, and checks each point.
@@ -201,14 +201,13 @@ fn measure(
     let all = tasks.len();
     let summaries = in_parallel("map", tasks, resources, progress, |(prepared, policy, run)| {
         prepared.summarize(policy, run)
-    });
+    })?;
     let mut summaries = summaries.into_iter();
     let mut points = Vec::new();
     for (condition, _) in prepared {
         let mut policies = Vec::new();
         for subject in &subjects {
-            let own = summaries.by_ref().take(subject.runs(settings) as usize);
-            let runs = own.collect::<Result<_, _>>()?;
+            let runs = summaries.by_ref().take(subject.runs(settings) as usize).collect();
             policies.push(PolicyRuns { policy: subject.policy.label.clone(), runs });
         }
         points.push(MapPoint::new(settings, condition, &Comparison { policies }));

@@ -79,7 +79,7 @@ impl Measure {
     }
 
     /// Whether more is better.
-    pub fn is_more_better(&self) -> bool {
+    fn is_more_better(&self) -> bool {
         self.metric().is_some_and(|metric| metric.better == Better::More)
     }
 
@@ -181,7 +181,7 @@ impl MapSettings {
     }
 
     /// The grids; without any, the one point that fabric and traffic describe.
-    pub fn all_grids(&self) -> Vec<Grid> {
+    fn all_grids(&self) -> Vec<Grid> {
         match self.grids.as_slice() {
             [] => vec![Grid { name: "network".to_owned(), ..Grid::default() }],
             grids => grids.to_vec(),

@@ -6,6 +6,7 @@ use crate::map::{
     Measure, PolicyTally, PolicyValues, SettingTally, Verdict,
 };
 use dropcast_reports::PageError;
+use dropcast_reports::csv::field;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
 use dropcast_simulate::Recovery;
 use std::fmt::Write as _;
@@ -80,15 +81,6 @@ pub fn files(map: &Map) -> Result<Vec<(String, String)>, PageError> {
     let svg = |(name, figure): (String, HeatFigure)| (name + ".svg", figure.to_svg(Page::Alone));
     files.extend(figures(map).into_iter().map(svg));
     Ok(files)
-}
-
-/// A field, in quotes where it needs them.
-fn field(text: &str) -> String {
-    if text.contains([',', '"']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into()
-    }
 }
 
 /// What was found, in words and tables.

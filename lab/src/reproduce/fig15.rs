@@ -79,7 +79,7 @@ pub fn recipes(seed: u64) -> [Recipe; 2] {
 ///
 /// # Errors
 /// If a trace cannot be read or trained on.
-pub fn measure_recipe(
+fn measure_recipe(
     recipe: &Recipe,
     traces: &LabelledTraces,
     progress: &dyn Progress,

@@ -286,9 +286,11 @@ pub(super) fn bound(intervals: &mut [Interval], polls: &Polls, spec: &SwitchSpec
     save(intervals, &spares, mtu, overhead);
 }
 
-/// Saves what a switch can that accepts all that the real one does, and never overflows.
+/// Counts the dropped bytes that can be saved for certain: by a switch that accepts all that the real one accepts, and of
+/// what that one drops as much as its own buffer has room for.
 fn save(intervals: &mut [Interval], spares: &[Spare], mtu_bytes: u64, overhead_bytes: u64) {
-    // The most that may be held more when each interval begins: it is sent before a later one has no room for it.
+    // The most that the switch may hold beyond the real one when each interval begins: what is too much for a later
+    // interval has to be sent before that one.
     let mut most = vec![u64::MAX; spares.len() + 1];
     for (number, spare) in spares.iter().enumerate().rev() {
         most[number] = spare.room_bytes.min(most[number + 1].saturating_add(spare.idle_bytes));
@@ -302,7 +304,8 @@ fn save(intervals: &mut [Interval], spares: &[Spare], mtu_bytes: u64, overhead_b
         held = left + all.min(room);
         interval.saved_at_least = spare.dropped_bytes.at_least;
         if all > room {
-            // The largest packets first, until one does not fit: no more than the others do they take beside their bytes.
+            // The largest packets are saved first, until one does not fit. Their overhead is at most that of the others,
+            // as a share of their bytes.
             let on_wire = (room + 1).saturating_sub(mtu_bytes + overhead_bytes);
             let dropped = u128::from(spare.dropped_bytes.at_least);
             let bytes = u128::from(on_wire) * dropped / (dropped + u128::from(overhead)).max(1);

@@ -22,7 +22,7 @@ const NOT_CARRIED_OVER: [(&str, &str); 11] = [
 /// Why a configuration cannot be drafted from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct SonicError(String);
+pub(super) struct SonicError(String);
 
 impl SonicError {
     pub(super) fn new(problem: impl Into<String>) -> Self {
@@ -31,7 +31,7 @@ impl SonicError {
 }
 
 /// A configuration.
-pub struct ConfigDb {
+pub(super) struct ConfigDb {
     tables: Map<String, Value>,
 }
 
@@ -72,7 +72,7 @@ impl ConfigDb {
     ///
     /// # Errors
     /// If it is no JSON object.
-    pub fn parse(text: &str) -> Result<Self, SonicError> {
+    pub(super) fn parse(text: &str) -> Result<Self, SonicError> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
             SonicError::new(format!("is no JSON: {error}; give SONiC's config_db.json"))
         })?;

@@ -7,17 +7,17 @@ mod queues;
 mod text;
 
 pub use captures::{PortPer, UntoldByCaptures};
-pub use config_db::{ConfigDb, SonicError};
 pub use draft::SwitchDraft;
 
 use crate::PipelineError;
 use crate::files::{matching, read_text};
 use crate::progress::Progress;
+use config_db::{ConfigDb, SonicError};
 use dropcast_data::SwitchSpecs;
 use queues::{PlacedQueues, place_queues};
 use std::path::{Path, PathBuf};
 
-/// A draft from one configuration of SONiC ([`from_sonic`]), or from captures: files, patterns, or folders of them. What
+/// A draft from one configuration of SONiC (`config_db.json`), or from captures: files, patterns, or folders of them. What
 /// captures do not tell is `untold`. Base RTTs are of a network, not of a switch: nanoseconds.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn from_files(
 ///
 /// # Errors
 /// If the text is no such configuration, or lacks what a description needs.
-pub fn from_sonic(config_db: &str, base_rtt_ns: u64) -> Result<SwitchDraft, SonicError> {
+fn from_sonic(config_db: &str, base_rtt_ns: u64) -> Result<SwitchDraft, SonicError> {
     let config = ConfigDb::parse(config_db)?;
     let ports = config.ports()?;
     let mut notes = Vec::new();
@@ -70,7 +70,7 @@ pub fn from_sonic(config_db: &str, base_rtt_ns: u64) -> Result<SwitchDraft, Soni
 ///
 /// # Errors
 /// Those of [`from_sonic`], with the name of the file, and if it cannot be read.
-pub fn from_sonic_file(file: &Path, base_rtt_ns: u64) -> Result<SwitchDraft, PipelineError> {
+fn from_sonic_file(file: &Path, base_rtt_ns: u64) -> Result<SwitchDraft, PipelineError> {
     let text = read_text(file)?;
     let unfit = |error: SonicError| PipelineError::unfit(file.display(), error.to_string());
     from_sonic(&text, base_rtt_ns).map_err(unfit)

@@ -1,6 +1,7 @@
 //! A sweep as a page.
 
 mod best;
+mod forest_cells;
 mod forests;
 mod front;
 mod paper;

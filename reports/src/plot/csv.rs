@@ -1,6 +1,7 @@
 //! The numbers of a figure as CSV.
 
 use super::figure::LineFigure;
+use crate::csv::field;
 use std::fmt::Write as _;
 
 impl LineFigure {
@@ -28,15 +29,6 @@ impl LineFigure {
             }
         }
         out
-    }
-}
-
-/// A field, in quotes where it needs them.
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

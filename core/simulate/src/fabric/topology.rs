@@ -2,6 +2,7 @@
 
 use super::config::Fabric;
 use super::packet::Packet;
+use dropcast_data::random::mix;
 
 /// Where a link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,14 +111,8 @@ impl Topology {
     }
 }
 
-/// A hash of a flow's packets in one direction, never 0 (SplitMix64's mixing function).
+/// A hash of a flow's packets in one direction, never 0.
 pub(super) fn hash(seed: u64, flow: u64, direction: u64) -> u64 {
-    let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (2 * flow + direction + 1);
-    for _ in 0..2 {
-        mixed = mixed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-    }
-    mixed | 1
+    let start = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (2 * flow + direction + 1);
+    mix(mix(start)) | 1
 }

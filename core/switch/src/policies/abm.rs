@@ -49,13 +49,13 @@ pub enum Counting {
     /// queue, without it, is below the threshold.
     #[default]
     Paper,
-    /// As the authors' ns-3 code does. `n_p` adds up `min(1, length / 28,000 bytes)`, where a queue's length
-    /// is that which the latest packet found that asked to enter it. `mu` is the rate of the queue since the
-    /// last measurement, but the port's rate if that is less than an equal share among the port's queues or
-    /// more than the port's rate; a queue that the scheduler finds empty counts as having sent 1,472 bytes.
-    /// `b` is the rate of the queue's own port. Each port measures at a fixed period from its first packet
-    /// on. A packet is accepted if its queue with it is at most the threshold. Cannot be measured for
-    /// each packet.
+    /// As the authors' ns-3 code does. `n_p` is the sum of `min(1, length / 28,000 bytes)` over the queues of
+    /// the priority, with the length that the latest packet for the queue found there. `mu` is the rate of the
+    /// queue since the last measurement. If that is less than an equal share among the port's queues, or more
+    /// than the port's rate, `mu` is the port's rate. A queue that the scheduler finds empty counts as having
+    /// sent 1,472 bytes. `b` is the rate of the queue's own port. Each port measures at a fixed period from its
+    /// first packet on. A packet is accepted if its queue with it is at most the threshold. Cannot be measured
+    /// for each packet.
     Artifact,
 }
 

@@ -50,7 +50,7 @@ impl<S: Service + Clone, P: Predictor> FollowMax<S, P> {
 
 impl<S: Service, P> FollowMax<S, P> {
     /// What the queues of FollowLQD and of Harmonic have in their shared buffers, bytes.
-    pub fn references(&self) -> [&[u32]; 2] {
+    fn references(&self) -> [&[u32]; 2] {
         [self.followed.lengths(), self.robust.buffer().shared_lengths()]
     }
 }

@@ -4,16 +4,14 @@ use super::figures::{Claim, FabricFigure, Paper, Vary};
 use super::observed::{Observed, Observer, RunNumbers};
 use super::scale::Scale;
 use super::{abm, smartbuf};
-use crate::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared};
+use crate::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared, run_all};
 use crate::fabric_oracle::{default_oracles, train_oracles};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::Interval;
 use dropcast_switch::PolicySpec;
-use dropcast_train::Threads;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A figure's numbers.
 #[derive(Clone, Debug)]
@@ -86,18 +84,11 @@ pub fn measure(
 ) -> Result<Vec<MeasuredFigure>, PipelineError> {
     let plan = Plan::new(figures, scale);
     let prepared = plan.prepare(oracles)?;
-    progress.begin("figures");
     let tasks: Vec<_> =
         plan.jobs.iter().flat_map(|job| (0..scale.runs).map(move |run| (job, run))).collect();
-    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    let runs = Threads::new(resources.threads()).map(tasks, |(job, run)| {
-        check(progress)?;
-        let observed = observe(&prepared[job.experiment], &job.policy, run, scale.duration_ns);
-        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        observed
-    });
-    let runs = runs.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
-    progress.end(&format!("{all} runs"));
+    let runs = run_all("figures", tasks, resources, progress, |(job, run)| {
+        observe(&prepared[job.experiment], &job.policy, run, scale.duration_ns)
+    })?;
     let of_job = |runs: &[Observed]| {
         let mut slowdowns: Vec<f64> = runs.iter().flat_map(|run| &run.slowdowns).copied().collect();
         slowdowns.sort_unstable_by(f64::total_cmp);

@@ -12,13 +12,12 @@ use super::figures::{FabricFigure, Vary};
 use super::measured::{Cell, MeasuredFigure};
 use super::observed::{Numbers, RunNumbers};
 use super::scale::Scale;
+use crate::closed_loop::run_all;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_switch::AqmSpec;
-use dropcast_train::Threads;
 use scenes::{SCENES, Scene, Setting};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The figures that are measured.
 pub fn figures() -> impl Iterator<Item = &'static FabricFigure> {
@@ -67,18 +66,9 @@ pub fn measure(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Vec<MeasuredFigure>, PipelineError> {
-    progress.begin("figures");
     let scenes: Vec<_> = figures.iter().map(|figure| scene_of(figure)).collect();
     let tasks: Vec<Task> = scenes.iter().flat_map(|scene| scene.tasks(options)).collect();
-    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    let numbers = Threads::new(resources.threads()).map(tasks, |task| {
-        check(progress)?;
-        let numbers = task.numbers()?;
-        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        Ok(numbers)
-    });
-    let numbers = numbers.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
-    progress.end(&format!("{all} runs"));
+    let numbers = run_all("figures", tasks, resources, progress, |task| task.numbers())?;
     let mut numbers = numbers.into_iter();
     Ok(scenes.into_iter().map(|scene| scene.measured(options, &mut numbers)).collect())
 }

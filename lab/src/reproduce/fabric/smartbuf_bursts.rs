@@ -10,13 +10,12 @@ use super::measured::{Cell, MeasuredFigure};
 use super::observed::{Numbers, RunNumbers};
 use super::scale::Scale;
 use super::smartbuf;
+use crate::closed_loop::run_all;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_simulate::{Fabric, Simulation, Transport, Unwatched};
 use dropcast_switch::PolicySpec;
-use dropcast_train::Threads;
-use std::sync::atomic::{AtomicU64, Ordering};
 use watched::{Bursts, Memory};
 
 /// The policies whose limits are compared.
@@ -147,7 +146,6 @@ pub fn measure(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Vec<MeasuredFigure>, PipelineError> {
-    progress.begin("figures");
     let scale_of = |figure: &FabricFigure| Scale {
         duration_ns: given_ns.unwrap_or(duration_ns(figure)),
         ..scale.clone()
@@ -161,15 +159,7 @@ pub fn measure(
             }
         }
     }
-    let (all, done) = (tasks.len() as u64, AtomicU64::new(0));
-    let numbers = Threads::new(resources.threads()).map(tasks, |task| {
-        check(progress)?;
-        let numbers = task.numbers()?;
-        progress.estimate(done.fetch_add(1, Ordering::Relaxed) + 1, all);
-        Ok(numbers)
-    });
-    let numbers = numbers.into_iter().collect::<Result<Vec<_>, PipelineError>>()?;
-    progress.end(&format!("{all} runs"));
+    let numbers = run_all("figures", tasks, resources, progress, |task| task.numbers())?;
     let mut numbers = numbers.into_iter();
     let measured = |&figure: &&'static FabricFigure| {
         let mut cells = Vec::new();

@@ -87,8 +87,8 @@ impl LevelThresholds {
         }
     }
 
-    /// The comparison that transmits the most bytes of the rows that are not measured if there are some, else of those
-    /// that are; the last of equals.
+    /// The comparison that transmits the most bytes; of equals the last. The rows that are not measured decide. If there
+    /// are none, those that are measured do.
     pub(super) fn best(&self, lqd: Sent) -> Option<LevelThreshold> {
         let others = Some(&self.others.lanes).filter(|lanes| lanes.iter().any(|of| of.packets > 0));
         let other_rows = |lane: usize| others.and_then(|lanes| lanes.get(lane)).copied();

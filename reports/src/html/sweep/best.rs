@@ -1,11 +1,11 @@
 //! The best model of each feature set, ready to be used.
 
-use super::recipe;
+use super::{forest_cells, recipe};
 use crate::html::body::Body;
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, part_name};
-use dropcast_train::{FrontPart, SweepBest, SweepRow, SweepTable};
+use dropcast_train::{SweepBest, SweepRow, SweepTable};
 
 pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     page.section("best", "The best model of each feature set");
@@ -24,39 +24,15 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>])
             None => String::new(),
         }
     ));
-    let heads = [
-        "features",
-        "trees\u{D7}depth of the recipe",
-        "seed",
-        "entries",
-        "table, bytes",
-        "thresholds",
-        "\u{3B7}, validation",
-        "\u{3B7}, test",
-        "F1, validation",
-        "F1, test",
-        "model",
-        "recipe",
-    ];
+    let first = ["features", "trees\u{D7}depth of the recipe"];
+    let heads = [&first[..], &forest_cells::HEADS, &["model", "recipe"]].concat();
     page.table("Saved models.", &heads, &rows);
 }
 
 fn model(recipes: &[Recipe<'_>], best: &SweepBest, row: &SweepRow) -> Vec<Cell> {
-    let score = |part, measure: Measure| {
-        Cell::Ratio(best.scores(part).and_then(|scores| measure.value(scores)), 4)
-    };
-    vec![
-        Cell::text(best.features.join(", ")),
-        Cell::text(sweep_figures::shape_name(row)),
-        Cell::Count(Some(row.seed)),
-        Cell::Count(best.size.ternary_entries),
-        Cell::Count(best.size.dct_bytes),
-        Cell::Count(Some(best.size.thresholds)),
-        score(FrontPart::Validation, Measure::Eta),
-        score(FrontPart::Test, Measure::Eta),
-        score(FrontPart::Validation, Measure::F1),
-        score(FrontPart::Test, Measure::F1),
-        Cell::text(best.model.clone()),
-        recipe::cell(recipes, &row.setting),
-    ]
+    let mut cells =
+        vec![Cell::text(best.features.join(", ")), Cell::text(sweep_figures::shape_name(row))];
+    cells.extend(forest_cells::cells(row.seed, &best.size, |part| best.scores(part)));
+    cells.extend([Cell::text(best.model.clone()), recipe::cell(recipes, &row.setting)]);
+    cells
 }

@@ -1,11 +1,11 @@
 //! The Pareto front: quality against size.
 
-use super::recipe;
+use super::{forest_cells, recipe};
 use crate::html::body::{Body, Data};
 use crate::html::table::Cell;
 use crate::sweep_figures;
 use crate::sweep_view::{Measure, Recipe, part_name};
-use dropcast_train::{FrontPart, SweepRow, SweepTable};
+use dropcast_train::{SweepRow, SweepTable};
 
 pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     page.section("front", "Quality against size");
@@ -28,40 +28,18 @@ pub(super) fn write(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>])
     front.sort_by_key(|row| row.size.ternary_entries);
     let rows: Vec<Vec<Cell>> = front.into_iter().map(|row| forest(recipes, row)).collect();
     if !rows.is_empty() {
-        let heads = [
-            "trees\u{D7}depth",
-            "seed",
-            "entries",
-            "table, bytes",
-            "thresholds",
-            "\u{3B7}, validation",
-            "\u{3B7}, test",
-            "F1, validation",
-            "F1, test",
-            "model",
-            "recipe",
-        ];
+        let heads =
+            [&["trees\u{D7}depth"][..], &forest_cells::HEADS, &["model", "recipe"]].concat();
         page.table("Pareto-optimal forests, smallest first.", &heads, &rows);
     }
 }
 
 fn forest(recipes: &[Recipe<'_>], row: &SweepRow) -> Vec<Cell> {
-    let score = |part, measure: Measure| {
-        Cell::Ratio(row.scores(part).and_then(|scores| measure.value(scores)), 4)
-    };
-    vec![
-        Cell::text(sweep_figures::shape_name(row)),
-        Cell::Count(Some(row.seed)),
-        Cell::Count(row.size.ternary_entries),
-        Cell::Count(row.size.dct_bytes),
-        Cell::Count(Some(row.size.thresholds)),
-        score(FrontPart::Validation, Measure::Eta),
-        score(FrontPart::Test, Measure::Eta),
-        score(FrontPart::Validation, Measure::F1),
-        score(FrontPart::Test, Measure::F1),
-        Cell::text(row.model.clone().unwrap_or_default()),
-        recipe::cell(recipes, &row.setting),
-    ]
+    let mut cells = vec![Cell::text(sweep_figures::shape_name(row))];
+    cells.extend(forest_cells::cells(row.seed, &row.size, |part| row.scores(part)));
+    let model = Cell::text(row.model.clone().unwrap_or_default());
+    cells.extend([model, recipe::cell(recipes, &row.setting)]);
+    cells
 }
 
 fn data(sweep: &SweepTable, measure: Measure) -> Data<'static> {
