@@ -5,6 +5,7 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --release --workspace --test settings_page` writes the page.
 
+use dropcast_data::{CaptureMap, InputMaps};
 use dropcast_features::FeatureSet;
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_lab::map::{Grid, MapSettings};
@@ -39,6 +40,11 @@ fn section(
 }
 
 fn sections() -> Vec<Section> {
+    [of_training(), of_fabrics(), of_switches()].into_iter().flatten().collect()
+}
+
+/// Runs and sweeps.
+fn of_training() -> Vec<Section> {
     let run = RunSettings::default();
     let none = Table::new();
     vec![
@@ -90,6 +96,12 @@ fn sections() -> Vec<Section> {
             "`[closed_loop]` of a sweep.",
             &none,
         ),
+    ]
+}
+
+/// Experiments, maps and workloads.
+fn of_fabrics() -> Vec<Section> {
+    vec![
         section(
             ("lab/src/closed_loop/experiment.rs", "Experiment"),
             "Experiments",
@@ -153,8 +165,53 @@ fn sections() -> Vec<Section> {
     ]
 }
 
+/// What a switch description file says of inputs, beside the switches.
+fn of_switches() -> Vec<Section> {
+    let none = Table::new();
+    let first = Table::from_iter(["switch", "queue"].map(|name| (name.to_owned(), 0.into())));
+    vec![
+        section(
+            ("data/src/capture_map.rs", "CaptureMap"),
+            "Captures",
+            "Described in [pcap.md](pcap.md).",
+            &CaptureMap::default(),
+        ),
+        section(
+            ("data/src/capture_map.rs", "PortRule"),
+            "Ports of captures",
+            "Each `[[capture.port]]`.",
+            &none,
+        ),
+        section(
+            ("data/src/capture_map.rs", "QueueRule"),
+            "Queues of captures",
+            "Each `[[capture.queue]]`.",
+            &none,
+        ),
+        section(
+            ("data/src/ns3_map.rs", "Ns3Map"),
+            "Traces of ns-3",
+            "Described in [ns3-ascii.md](ns3-ascii.md).",
+            &InputMaps::default().ns3,
+        ),
+        section(
+            ("data/src/ns3_map.rs", "Ns3Port"),
+            "Ports of ns-3",
+            "Each `[[ns3.port]]`.",
+            &first,
+        ),
+        section(
+            ("data/src/pool_map.rs", "Pool"),
+            "Pools",
+            "Described in [switch.md](switch.md).",
+            &none,
+        ),
+    ]
+}
+
 /// Types that are one of a few words.
-const ENUMS: [(&str, &str); 16] = [
+const ENUMS: [(&str, &str); 17] = [
+    ("data/src/capture_map.rs", "CaptureTimes"),
     ("data/src/settings.rs", "Departures"),
     ("data/src/settings.rs", "Expert"),
     ("data/src/settings.rs", "Victim"),
@@ -174,7 +231,7 @@ const ENUMS: [(&str, &str); 16] = [
 ];
 
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 21] = [
+const WORDS: [(&str, &str); 25] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),
@@ -183,6 +240,10 @@ const WORDS: [(&str, &str); 21] = [
     ("bool", "Boolean"),
     ("String", "text"),
     ("PathBuf", "path"),
+    ("FileName", "text"),
+    ("Mac", "Ethernet address"),
+    ("Prefix", "IP address or prefix"),
+    ("Values", "integer, or list of integers"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](policies.md)"),
     ("Decision", "[policy](policies.md), without a model"),
@@ -251,6 +312,7 @@ fn default(field: &SettingsField, section: &Section, sections: &[Section]) -> St
             let set: FeatureSet = value.clone().try_into().expect("features");
             if set == FeatureSet::all() { "all".to_owned() } else { format!("`{set}`") }
         }
+        Some(Value::Table(of)) if of.is_empty() => "empty".to_owned(),
         Some(Value::Table(_)) => "its own".to_owned(),
         Some(Value::Array(values)) if of_each && !values.is_empty() => "its own".to_owned(),
         Some(Value::Array(values)) if values.is_empty() => "empty".to_owned(),
@@ -259,6 +321,7 @@ fn default(field: &SettingsField, section: &Section, sections: &[Section]) -> St
             values.join(", ")
         }
         Some(value) => format!("`{value}`"),
+        None if field.is_required => "required".to_owned(),
         None => match field.is_a.name.as_str() {
             "Vec" => "empty".to_owned(),
             "bool" => "`false`".to_owned(),
@@ -303,8 +366,8 @@ fn linked(text: &str) -> String {
 fn page() -> String {
     let sections = sections();
     let mut page = "# Settings\n\n\
-        Every field of every file of settings (TOML). All have a default but `data` of a sweep, and unknown names are \
-        refused. Switches \
+        Every field of every file of settings (TOML). All have a default but `data` of a sweep and those that are \
+        required; unknown names are refused. Switches \
         are described in [switch.md](switch.md), policies and AQMs with their parameters in \
         [policies.md](policies.md).\n\n\
         This page is written by `UPDATE_GOLDEN=1 cargo test --release --workspace --test settings_page`.\n"

@@ -25,6 +25,8 @@ pub struct SettingsField {
     pub about: String,
     /// Its type.
     pub is_a: TypeName,
+    /// Whether a file must have it: neither it nor its struct has a default, and it is no `Option`.
+    pub is_required: bool,
 }
 
 /// A type by name, such as `Option<Vec<u8>>`, without its path.
@@ -51,12 +53,16 @@ pub fn settings_struct(file: &Path, name: &str) -> Result<Option<SettingsStruct>
         Fields::Named(fields) => fields.named,
         _ => Punctuated::new(),
     };
+    let has_defaults = has_default(&item.attrs);
     let fields = fields.into_iter().filter(|field| !says(&field.attrs, "serde", "skip"));
     let fields = fields.filter_map(|field| {
+        let is_a = type_name(&field.ty)?;
+        let is_optional = has_defaults || has_default(&field.attrs) || is_a.name == "Option";
         Some(SettingsField {
             name: field.ident?.to_string(),
             about: documentation(&field.attrs),
-            is_a: type_name(&field.ty)?,
+            is_a,
+            is_required: !is_optional,
         })
     });
     Ok(Some(SettingsStruct { about: documentation(&item.attrs), fields: fields.collect() }))
@@ -128,11 +134,7 @@ fn documentation(attributes: &[Attribute]) -> String {
 
 /// Whether serde is told this: `skip`, or with the key `rename_all` the value `lowercase`.
 fn says(attributes: &[Attribute], key: &str, word: &str) -> bool {
-    let of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
-    let metas = of_serde.filter_map(|attribute| {
-        attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
-    });
-    metas.flatten().any(|meta| match meta {
+    told_to_serde(attributes).any(|meta| match meta {
         Meta::Path(path) => key == "serde" && path.is_ident(word),
         Meta::NameValue(of) => {
             let is_word = |lit: &Lit| matches!(lit, Lit::Str(text) if text.value() == word);
@@ -140,6 +142,19 @@ fn says(attributes: &[Attribute], key: &str, word: &str) -> bool {
         }
         Meta::List(_) => false,
     })
+}
+
+/// Whether serde has a default where a file says nothing.
+fn has_default(attributes: &[Attribute]) -> bool {
+    told_to_serde(attributes).any(|meta| meta.path().is_ident("default"))
+}
+
+fn told_to_serde(attributes: &[Attribute]) -> impl Iterator<Item = Meta> {
+    let of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
+    let metas = of_serde.filter_map(|attribute| {
+        attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
+    });
+    metas.flatten()
 }
 
 fn type_name(of: &Type) -> Option<TypeName> {
