@@ -17,8 +17,7 @@ pub(super) const DECISION: (&str, &str) =
     ("dropcast_decision.v", include_str!("dropcast_decision.v"));
 
 /// Packets and verdicts, as every module that passes them on connects them.
-pub(super) const PINS: &str = "\
-        .arrival(arrival),
+pub(super) const PINS: &str = "        .arrival(arrival),
         .departure(departure),
         .port(port),
         .queue(queue),
