@@ -1,6 +1,6 @@
 //! What a search in the loop finds (`docs/where-an-oracle-pays.md`).
 //!
-//! `cargo run --release -p dropcast-lab --example search -- [rule] [spare-tails] [seed=1] [generations=6] [population=8]`
+//! `cargo run --release -p dropcast-lab --example search -- [rule] [spare-tails] [POLICY] [seed=1] [generations=6] [population=8]`
 //!
 //! CMA-ES searches the numbers of the untrained rule and of `spare-tails`. A candidate runs in the fabric under 16
 //! conditions: 20 ms of websearch and of bursts of 75 and 150% of the buffer (a quarter of the Credence artifact's), loads
@@ -10,7 +10,8 @@
 //!
 //! Seeds are apart: alphas are chosen and candidates compared on 2001 to 2003, the best five candidates are compared on 3001
 //! to 3004, and what wins is tested on three sets from 501, 601 and 701, under the 16 conditions and under 8 that no
-//! candidate has met. Prints tables in Markdown, and what is going on to the standard error. `threads=1` takes one core.
+//! candidate has met. A policy in place of a name, such as `spare-tails:least_held=0.25`, is tested without a search. Prints
+//! tables in Markdown, and what is going on to the standard error. `threads=1` takes one core.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
@@ -47,6 +48,12 @@ const TESTING: [Range<u32>; 3] = [501..506, 601..606, 701..706];
 const CHOSEN_AMONG: usize = 5;
 const DURATION_NS: u64 = 20_000_000;
 const BUFFER_BYTES: u32 = 260_000;
+/// Groups of conditions that differences are told of.
+const SENDERS: [(&str, Option<Recovery>); 3] = [
+    ("", None),
+    (", ns-3's senders", Some(Recovery::Ns3)),
+    (", Linux's senders", Some(Recovery::RackTlp)),
+];
 /// Where the median of candidates means something.
 const LEAST_CANDIDATES: usize = 5;
 
@@ -100,6 +107,7 @@ fn spare_tails(at: &[f64]) -> String {
 /// A condition.
 struct Scenario {
     name: String,
+    recovery: Recovery,
     prepared: Prepared,
     /// The best of [`ALPHAS`] by measure, on the training seeds.
     rivals: [&'static str; 3],
@@ -138,7 +146,7 @@ fn scenario(
     };
     experiment.set_seed(0);
     let name = format!("{load} {burst} {} {recovery:?}", transport.name());
-    Ok(Scenario { name, prepared: experiment.prepare()?, rivals: [ALPHAS[0]; 3] })
+    Ok(Scenario { name, recovery, prepared: experiment.prepare()?, rivals: [ALPHAS[0]; 3] })
 }
 
 impl Lab {
@@ -371,13 +379,19 @@ fn test(lab: &mut Lab, places: Range<usize>, pairs: &[(&str, String)]) -> Result
     for (default, found) in pairs {
         print_row(lab, places.clone(), default);
         print_row(lab, places.clone(), found);
-        let cells: Vec<String> = (0..MEASURES.len())
-            .map(|own| {
-                let of_set = |seeds| difference(lab, places.clone(), [found, default], seeds, own);
-                TESTING.map(of_set).join(", ")
-            })
-            .collect();
-        println!("| found over default | {} | |", cells.join(" | "));
+        for (told, senders) in SENDERS {
+            let is_meant = |place: &usize| {
+                senders.is_none_or(|senders| lab.scenarios[*place].recovery == senders)
+            };
+            let places: Vec<usize> = places.clone().filter(is_meant).collect();
+            let cells: Vec<String> = (0..MEASURES.len())
+                .map(|own| {
+                    let of_set = |seeds| difference(lab, &places, [found, default], seeds, own);
+                    TESTING.map(of_set).join(", ")
+                })
+                .collect();
+            println!("| found over default{told} | {} | |", cells.join(" | "));
+        }
     }
     Ok(())
 }
@@ -404,17 +418,17 @@ fn print_row(lab: &Lab, places: Range<usize>, policy: &str) {
 /// excludes 1.
 fn difference(
     lab: &Lab,
-    places: Range<usize>,
+    places: &[usize],
     [of, than]: [&str; 2],
     seeds: Range<u32>,
     measure: usize,
 ) -> String {
     let of_run = |seed: u32| {
-        let of_place = |place| {
-            let value = |policy| lab.value(policy, place, seed, measure);
+        let of_place = |place: &usize| {
+            let value = |policy| lab.value(policy, *place, seed, measure);
             Some(log_ratio(measure, value(of)?, value(than)?))
         };
-        let ratios: Vec<f64> = places.clone().filter_map(of_place).collect();
+        let ratios: Vec<f64> = places.iter().filter_map(of_place).collect();
         (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
     };
     let ratios: Vec<f64> = seeds.clone().filter_map(of_run).collect();
@@ -428,7 +442,7 @@ fn difference(
 fn main() -> Result<(), Failure> {
     let mut size = Size { generations: 6, population: 8, seed: 1 };
     let mut threads = Resources::default();
-    let mut families = Vec::new();
+    let (mut families, mut pairs) = (Vec::new(), Vec::new());
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("seed", value)) => size.seed = value.parse()?,
@@ -436,14 +450,18 @@ fn main() -> Result<(), Failure> {
             Some(("population", value)) => size.population = value.parse()?,
             Some(("threads", value)) => threads.threads = Some(value.parse()?),
             _ => {
-                families.push(FAMILIES.iter().find(|family| family.name == argument).ok_or_else(
-                    || format!("{argument:?}: expected rule, spare-tails, or seed=1"),
-                )?)
+                let kind = |policy: &str| policy.split(':').next().map(str::to_owned);
+                let of = |family: &&Family| kind(family.default) == kind(&argument);
+                let is_named = |family: &&Family| family.name == argument;
+                match (FAMILIES.iter().find(is_named), FAMILIES.iter().find(of)) {
+                    (Some(family), _) => families.push(family),
+                    (None, Some(family)) => pairs.push((family.default, argument)),
+                    (None, None) => return Err(format!("{argument:?} names no policy").into()),
+                }
             }
         }
     }
     let mut lab = Lab::new(Threads::new(threads.threads()))?;
-    let mut pairs = Vec::new();
     for family in families {
         let candidates = search(&mut lab, family, size)?;
         pairs.push((family.default, choose(&mut lab, family, &candidates)?));
