@@ -100,7 +100,8 @@ pub fn argument_message(error: &clap::Error) -> String {
 /// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
 pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
     if error.source().is_some_and(|cause| expected(cause).is_some()) {
-        tell(argument_message(error).trim_end());
+        // If stderr is closed, nobody can be told.
+        let _ = writeln!(io::stderr(), "{}", argument_message(error).trim_end());
         return 1;
     }
     match error.print() {

@@ -207,12 +207,13 @@ fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
     ];
     let policies = list(&verdict["policies"]);
     let of = |id: &str| policies.iter().find(|policy| policy["policy"] == id);
-    let lqd = &of("lqd").expect("LQD")["sent"];
+    // Nothing was replayed.
+    let Some(lqd) = of("lqd").map(|policy| &policy["sent"]) else { return };
     let mut sent = vec![("Credence, perfect oracle".to_owned(), &verdict["perfect_oracle"])];
     sent.extend(model.map(|sent| ("Credence, this model".to_owned(), sent)));
     if let Some(permille) = verdict["level_threshold"]["threshold_permille"].as_f64() {
         let feature = verdict["level_threshold"]["feature"].as_str().expect("a name");
-        let name = format!("Credence, {feature} > {:.1}%", permille / 10.0);
+        let name = format!("Credence, {feature} > {}%", permille / 10.0);
         sent.push((name, &verdict["level_threshold"]["sent"]));
     }
     let alpha = |alpha: &Value| match alpha.as_f64() {
