@@ -7,6 +7,7 @@ mod advice;
 mod conditions;
 mod findings;
 mod measured;
+mod point;
 mod settings;
 
 pub use advice::{Advice, Advised};
@@ -15,5 +16,6 @@ pub use findings::{
     Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,
     SubjectShare, Tally, Verdict,
 };
-pub use measured::{Map, MapPoint, MeasuredValues, PolicyValues, map, map_into, simulate_part};
+pub use measured::{Map, map, map_into, simulate_part};
+pub use point::{MapPoint, MeasuredValues, PolicyValues};
 pub use settings::{MapSettings, Measure};

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-fn options() -> EventOptions {
+pub(crate) fn options() -> EventOptions {
     EventOptions { specs: Some(switches()), ..EventOptions::default() }
 }
 
@@ -24,7 +24,10 @@ fn skipping() -> EventOptions {
     EventOptions { on_bad_row: OnBadRow::Skip, ..options() }
 }
 
-fn read(path: &Path, options: EventOptions) -> Result<(Vec<Event>, InputProvenance), DataError> {
+pub(crate) fn read(
+    path: &Path,
+    options: EventOptions,
+) -> Result<(Vec<Event>, InputProvenance), DataError> {
     let mut reader = EventReader::open(path, options)?;
     let mut events = Vec::new();
     for batch in reader.by_ref() {
@@ -39,7 +42,7 @@ fn event(time_ns: u64, port: u16, size_bytes: u32, kind: EventKind) -> Event {
     Event { time_ns, flow_hash: 0, size_bytes, switch_id: 0, port, queue: 0, kind, flags: 0 }
 }
 
-fn two() -> Vec<Event> {
+pub(crate) fn two() -> Vec<Event> {
     vec![event(5, 1, 100, EventKind::Arrival), event(7, 1, 100, EventKind::Departure)]
 }
 
@@ -555,48 +558,4 @@ proptest! {
         let (read_back, _) = read(&scratch.file("e.txt", gzip(text.as_bytes())), options()).unwrap();
         prop_assert_eq!(&read_back, &events);
     }
-}
-
-/// What cannot be sought is read like standard input: Parquet is stored first.
-#[cfg(unix)]
-#[test]
-fn a_pipe_is_read_like_a_file() {
-    let scratch = Scratch::new();
-    let text = scratch.file("e.csv", "time_ns,port,size_bytes,kind\n5,1,100,0\n7,1,100,1\n");
-    let parquet = scratch.path("e.parquet");
-    let mut writer = EventWriter::create(&parquet, &switches()).unwrap();
-    writer.write(&EventBatch::new(two())).unwrap();
-    writer.finish().unwrap();
-    let pipe = scratch.path("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for file in [text, parquet] {
-        let (from_file, expected) = read(&file, options()).unwrap();
-        let (from, to) = (file.clone(), pipe.clone());
-        let feeder = std::thread::spawn(move || std::fs::copy(from, to).unwrap());
-        let (from_pipe, provenance) = read(&pipe, options()).unwrap();
-        feeder.join().unwrap();
-        assert_eq!(from_pipe, from_file);
-        assert_eq!((provenance.name.as_str(), provenance.sha256), ("pipe", expected.sha256));
-    }
-}
-
-#[test]
-fn equal_events_give_equal_bytes() {
-    let scratch = Scratch::new();
-    let write = |name: &str| {
-        let mut writer = EventWriter::create(&scratch.path(name), &switches()).unwrap();
-        writer.write(&EventBatch::new(two())).unwrap();
-        writer.finish().unwrap();
-        std::fs::read(scratch.path(name)).unwrap()
-    };
-    assert_eq!(write("a"), write("b"));
-}
-
-#[test]
-fn a_writer_that_is_dropped_leaves_nothing() {
-    let scratch = Scratch::new();
-    let mut writer = EventWriter::create(&scratch.path("e.parquet"), &switches()).unwrap();
-    writer.write(&EventBatch::new(two())).unwrap();
-    drop(writer);
-    assert!(scratch.names().is_empty());
 }

@@ -9,6 +9,7 @@ mod captures;
 mod damage;
 mod documented;
 mod drops;
+mod event_writer;
 mod events;
 mod hostile;
 mod kinds;

@@ -1,7 +1,7 @@
 //! What to deploy, by what was found.
 
 use super::findings::{Counts, Difference, SettingTally, control_false_discoveries};
-use super::measured::MapPoint;
+use super::point::MapPoint;
 use super::settings::{Kind, Subject};
 use serde::Serialize;
 

@@ -2,7 +2,8 @@
 
 use super::advice::Advice;
 use super::conditions::Condition;
-use super::findings::{BOOTSTRAP_SEED, Finding, Tally, judge};
+use super::findings::{Finding, Tally, judge};
+use super::point::MapPoint;
 use super::settings::{MapSettings, Measure, Subject};
 use crate::closed_loop::{
     Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, in_parallel, run_all,
@@ -13,9 +14,7 @@ use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::Interval;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,37 +32,6 @@ pub struct Map {
     pub advice: Advice,
     /// By point, in the order of the grids.
     pub points: Vec<MapPoint>,
-}
-
-/// One point.
-#[derive(Clone, Debug, Serialize)]
-pub struct MapPoint {
-    /// Where it is.
-    pub condition: Condition,
-    /// By policy, then by measure: the value of each run, and their mean; null where undefined.
-    pub values: Vec<PolicyValues>,
-    /// By measure.
-    pub findings: Vec<Finding>,
-}
-
-/// What one policy came to at one point.
-#[derive(Clone, Debug, Serialize)]
-pub struct PolicyValues {
-    /// The policy's short name.
-    pub policy: String,
-    /// The policy, as the registry reads it (`docs/policies.md`).
-    pub spec: String,
-    /// By measure.
-    pub measures: BTreeMap<String, MeasuredValues>,
-}
-
-/// One measure over runs.
-#[derive(Clone, Debug, Serialize)]
-pub struct MeasuredValues {
-    /// Mean and 95% interval; null if it is undefined in all runs.
-    pub mean: Option<Interval>,
-    /// By run that is compared.
-    pub runs: Vec<Option<f64>>,
 }
 
 /// Trains the oracles, and runs every policy at every point, but for runs that are `kept`. The same with any number of threads.
@@ -214,41 +182,4 @@ fn measure(
     }
     progress.end(&format!("{} points, {all} runs", points.len()));
     Ok(points)
-}
-
-impl MapPoint {
-    fn new(settings: &MapSettings, condition: Condition, comparison: &Comparison) -> Self {
-        let values = |(subject, runs): (Subject, &PolicyRuns)| PolicyValues {
-            policy: subject.name,
-            spec: runs.policy.clone(),
-            measures: settings.measures.iter().map(|own| measured(settings, runs, own)).collect(),
-        };
-        MapPoint {
-            condition,
-            values: settings.subjects().into_iter().zip(&comparison.policies).map(values).collect(),
-            findings: settings
-                .measures
-                .iter()
-                .map(|measure| Finding::new(settings, measure, comparison))
-                .collect(),
-        }
-    }
-
-    /// What was found in a measure.
-    pub fn finding(&self, measure: &Measure) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.measure == *measure)
-    }
-}
-
-fn measured(
-    settings: &MapSettings,
-    runs: &PolicyRuns,
-    measure: &Measure,
-) -> (String, MeasuredValues) {
-    let name = measure.name();
-    let mut runs = runs.metric(name);
-    runs.truncate(settings.runs as usize);
-    let values: Vec<f64> = runs.iter().copied().flatten().collect();
-    let mean = Interval::bootstrap(&values, BOOTSTRAP_SEED);
-    (name.to_owned(), MeasuredValues { mean, runs })
 }

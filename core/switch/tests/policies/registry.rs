@@ -171,7 +171,7 @@ fn mistakes_are_named() {
     check("oracle:base=credence", "base: credence can have a model of its own");
     check("oracle:base=lqd", "base: lqd pushes packets out");
     check("oracle:horizon_ns=0", "horizon_ns: is 0");
-    check("oracle:gate=2", "gate: is 2, expected 0 to 1");
+    check("oracle:gate=2", "gate: is 2, expected 0 to 0.999");
     check("credence:flip_probability=1.5", "flip_probability: expected 0 to 1");
     check("abm:update_ns=0,counting=artifact", "update_ns: is 0");
     check("fab:flows=1000", "flows: is 1000, expected a power of two");
