@@ -101,10 +101,15 @@ pub(crate) fn throughput(policies: &[(String, Sent)]) -> BarFigure {
                       arrivals, in packets and in bytes."
             .to_owned(),
         value: Axis::new("Less than LQD transmits, % (shorter is better)").unit(Unit::Percent),
-        categories: others.iter().map(|(name, _)| name.clone()).collect(),
+        categories: others.iter().map(|(name, _)| short(name)).collect(),
         groups: vec![group("packets", |sent| sent.packets), group("bytes", |sent| sent.bytes)],
         notes: Vec::new(),
     }
+}
+
+/// A policy's name beside a bar.
+fn short(name: &str) -> String {
+    name.replace("Dynamic Thresholds, alpha", "alpha").replace("this model as", "model as")
 }
 
 /// Scores by class. Ranges without packets of a class have no point.

@@ -11,12 +11,14 @@ use std::borrow::Cow;
 const SHORT: i32 = 24;
 /// Gap between a bar and the text beside it.
 const GAP: i32 = 10;
-/// Room for the text beside a bar: a figure with ranges is as high as its bars need.
+/// Room for the text beside a bar: a figure of many bars is as high as they need.
 const BAR_UNITS: usize = 38;
-/// Bars that the usual height has room for.
+/// Bars that the usual height has room for, with the ends of ranges.
 const USUAL_BARS: usize = 16;
-/// Names beside the bars take a third of the width at most.
-const MOST_NAME: i32 = WIDTH_UNITS / 3;
+/// The same without ranges, a little closer.
+const MOST_USUAL_BARS: usize = 24;
+/// Names beside the bars take two fifths of the width at most.
+const MOST_NAME: i32 = WIDTH_UNITS * 2 / 5;
 
 impl BarFigure {
     /// The figure as SVG.
@@ -34,10 +36,10 @@ impl BarFigure {
         if legend.len() > 1 {
             canvas.legend(&legend);
         }
-        if self.groups.iter().any(|group| !group.ranges.is_empty()) {
-            let bars = self.categories.len() * (self.groups.len() + 1);
-            canvas.heighten(bars.saturating_sub(USUAL_BARS) * BAR_UNITS);
-        }
+        let has_ranges = self.groups.iter().any(|group| !group.ranges.is_empty());
+        let usual = if has_ranges { USUAL_BARS } else { MOST_USUAL_BARS };
+        let bars = self.categories.len() * (self.groups.len() + 1);
+        canvas.heighten(bars.saturating_sub(usual) * BAR_UNITS);
         canvas.notes(&self.notes);
 
         let names = self.categories.iter().map(|name| width(&shortened(name), TEXT));

@@ -217,7 +217,7 @@ fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
         sent.push((name, &verdict["level_threshold"]["sent"]));
     }
     let alpha = |alpha: &Value| match alpha.as_f64() {
-        Some(alpha) => format!("Dynamic Thresholds, alpha {alpha}"),
+        Some(alpha) => format!("alpha {alpha}"),
         None => "Complete Sharing".to_owned(),
     };
     let rivals = &verdict["rivals"];
@@ -225,14 +225,14 @@ fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
     for (place, prefix) in [
         ("best_alpha", ""),
         ("best_rule", "untrained rule over "),
-        ("best_filter", "this model as a filter over "),
+        ("best_filter", "model as a filter over "),
     ] {
         let own = rival(place).map(|of| (format!("{prefix}{}", alpha(&of["alpha"])), &of["sent"]));
         sent.extend(own);
     }
     sent.extend(rival("class_alphas").map(|of| {
         let alphas = of["policy"].as_str().expect("a name").trim_start_matches("dt:alpha=");
-        (format!("Dynamic Thresholds, alpha {alphas}"), &of["sent"])
+        (format!("alpha {alphas}"), &of["sent"])
     }));
     let optimum = &rivals["optimum"]["found"];
     if optimum.is_object() {
