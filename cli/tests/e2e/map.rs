@@ -76,7 +76,7 @@ fn flows_are_told_by_sizes_of_the_users() {
     assert!(said.contains("2 pairs of a point and a measure, 2 runs."), "{said}");
     let csv = String::from_utf8(room.read("runs/sizes/map.csv")).unwrap();
     assert!(csv.contains(",1-20000-bytes_fct_ns_p99,"), "{csv}");
-    room.write("sizes.toml", &by_size.replace("[20_000]", "[30_000]"));
+    room.write("sizes.toml", by_size.replace("[20_000]", "[30_000]"));
     let said = room.dropcast("map sizes.toml");
     assert!(said.stderr.contains("\"1-20000-bytes_fct_ns_p99\" is none of "), "{said}");
 }
