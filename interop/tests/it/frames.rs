@@ -8,7 +8,6 @@ use dropcast_train::{ForestParams, RunBatch, TrainingRows, fit, fit_many};
 use polars::prelude::{
     Column, DataFrame, DataType, IntoColumn, IntoLazy, NamedFrom, ParquetWriter, Series, col, lit,
 };
-use proptest::prelude::*;
 use std::fs::File;
 use std::num::NonZeroUsize;
 use std::path::Path;
