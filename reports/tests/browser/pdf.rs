@@ -10,9 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Pixels of a figure at 192 dots per inch, at which a unit of the drawing is a pixel.
+/// Pixels of a figure's width at 192 dots per inch, at which a unit of the drawing is a pixel.
 const WIDE: usize = 1440;
-const HIGH: usize = 960;
 /// Share of pixels that may look otherwise: the browser kerns letters, and finds Greek ones in another font.
 const TOLERANCE: f64 = 0.002;
 /// What is the same tint, of 255.
@@ -26,6 +25,12 @@ struct Saved {
     svg: String,
     pdf: String,
     texts: Vec<String>,
+}
+
+/// Pixels of the height of a drawing: figures of many bars are higher than others.
+fn high(svg: &str) -> usize {
+    let (_, size) = svg.split_once(&format!("viewBox=\"0 0 {WIDE} ")).expect("a size");
+    size.split('"').next().and_then(|high| high.parse().ok()).expect("a height")
 }
 
 /// Every figure of the open page.
@@ -97,7 +102,8 @@ fn check_file(figure: &Saved, file: &Path) {
     let told = |key: &str| info.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     assert_eq!(told("Title:"), Some(name.as_str()));
     assert_eq!([told("Pages:"), told("PDF version:")], [Some("1"), Some("1.4")]);
-    assert!(told("Page size:") == Some("540 x 360 pts") && !info.contains("Date"), "{info}");
+    let size = format!("540 x {} pts", high(&figure.svg) as f64 * 72.0 / 192.0);
+    assert!(told("Page size:") == Some(&size) && !info.contains("Date"), "{info}");
     let fonts = text("pdffonts", &[], file, &[]);
     let fonts = fonts.lines().skip(2).map(|line| line.split(' ').next().unwrap());
     let known = ["Helvetica", "Helvetica-Bold", "Symbol"];
@@ -107,15 +113,16 @@ fn check_file(figure: &Saved, file: &Path) {
     assert_eq!(without_spaces(&read), without_spaces(&figure.texts.concat()), "{name}");
 }
 
-fn drawn(file: &Path) -> Pixels {
+fn drawn(file: &Path, high: usize) -> Pixels {
     let picture = printed("pdftoppm", &["-r", "192"], file, &[]);
-    let head = format!("P6\n{WIDE} {HIGH}\n255\n");
+    let head = format!("P6\n{WIDE} {high}\n255\n");
     let pixels = picture.strip_prefix(head.as_bytes()).expect("a picture of this size");
     pixels.as_chunks().0.to_vec()
 }
 
 /// An SVG drawn by the browser, its letters in the font of the PDF.
 fn drawn_by_browser(browser: &mut Chromium, svg: &str) -> Pixels {
+    let high = high(svg);
     let svg = svg.replace("font-family=\"sans-serif\"", "font-family=\"Helvetica\"");
     let runs = browser.evaluate(&format!(
         "(async (text) => {{ \
@@ -123,10 +130,10 @@ fn drawn_by_browser(browser: &mut Chromium, svg: &str) -> Pixels {
            image.src = `data:image/svg+xml;charset=utf-8,${{encodeURIComponent(text)}}`; \
            await image.decode(); \
            const canvas = document.createElement('canvas'); \
-           [canvas.width, canvas.height] = [{WIDE}, {HIGH}]; \
+           [canvas.width, canvas.height] = [{WIDE}, {high}]; \
            const context = canvas.getContext('2d'); \
-           context.drawImage(image, 0, 0, {WIDE}, {HIGH}); \
-           const pixels = new Uint32Array(context.getImageData(0, 0, {WIDE}, {HIGH}).data.buffer); \
+           context.drawImage(image, 0, 0, {WIDE}, {high}); \
+           const pixels = new Uint32Array(context.getImageData(0, 0, {WIDE}, {high}).data.buffer); \
            const runs = []; \
            pixels.forEach((pixel, at) => {{ \
              if (pixel === pixels[at - 1]) runs.at(-1)[1] += 1; else runs.push([pixel, 1]); \
@@ -161,7 +168,7 @@ fn difference(one: &Pixels, other: &Pixels) -> f64 {
         };
         (0..from.len()).filter(is_missed).count()
     };
-    misses(one, other).max(misses(other, one)) as f64 / (WIDE * HIGH) as f64
+    misses(one, other).max(misses(other, one)) as f64 / one.len() as f64
 }
 
 fn empty_page() -> PageFile {
@@ -187,7 +194,7 @@ fn every_figure_is_saved_as_pdf() {
             let file = write(&folder, &figure.pdf);
             check_file(figure, &file);
             let svg = drawn_by_browser(&mut browser, &figure.svg);
-            let share = difference(&drawn(&file), &svg);
+            let share = difference(&drawn(&file, high(&figure.svg)), &svg);
             assert!(share <= TOLERANCE, "{}: {share} of its pixels differ", figure.name);
         }
     }
@@ -211,7 +218,7 @@ fn a_wrong_pdf_is_seen() {
     for (right, wrong) in mistakes {
         assert!(figure.pdf.contains(right), "{right} is not in {}", figure.pdf);
         let file = write(&folder, &figure.pdf.replace(right, wrong));
-        let share = difference(&drawn(&file), &svg);
+        let share = difference(&drawn(&file, high(&figure.svg)), &svg);
         assert!(share > TOLERANCE, "{wrong}: {share}");
     }
 }
@@ -254,5 +261,5 @@ fn any_text_and_many_points_are_saved_as_pdf() {
     assert!(figure.pdf.matches(" l ").count() > 19_990);
     let file = write(&folder, &figure.pdf);
     check_file(figure, &file);
-    drawn(&file);
+    drawn(&file, high(&figure.svg));
 }
