@@ -40,7 +40,7 @@ def test_events(events, settings, says):
         ({"data": None}, "data: expected at least one labelled trace"),
         ({"threads": -1}, "threads: is -1, expected a whole number from 1"),
         ({"memory_limit": "1G"}, "memory_limit: is '1G', expected a whole number from 0"),
-        ({"max_depth": 2.5}, 'max_depth: "2.5": invalid digit'),
+        ({"max_depth": 2.5}, 'max_depth: "2.5": expected a whole number'),
         ({"max_depth": None}, "max_depth: is None, expected a value; leave it out for the default, 4"),
         ({"own": "lacking"}, 'has no feature "lacking"'),
         ({"cross_validate": 1}, "cross_validate: expected runs, or a number of folds"),
