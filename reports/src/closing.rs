@@ -23,7 +23,7 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
     if own_policy == Some(&alpha.policy) {
         sentences.push(format!("Deploy: what the switch has, {own}; no other alpha is better."));
     } else if rivals.alpha_is_set(own_policy) {
-        let gain = format!("{} {own} ({})", more(&over_own, "than"), range(&over_own));
+        let gain = format!("{} ({})", more(&over_own, Some(&own)), range(&over_own));
         sentences.push(format!("Deploy: {better}, which transmits {gain}."));
     } else {
         let kept = match added[..] {
@@ -33,7 +33,7 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
         sentences.push(match over_own.bytes {
             1.. => format!(
                 "{kept}With {better} it transmits {} ({}), which may be noise.",
-                more(&over_own, ""),
+                more(&over_own, None),
                 range(&over_own)
             ),
             _ => format!("{kept}The best alpha of other rows, {better}, is no better."),
@@ -43,16 +43,17 @@ pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
         let (what, as_code) = named(rival.kind);
         let (policy, range) = (&rival.policy, range(&gain));
         if rivals.alpha_is_set(own_policy) {
-            let gain = more(&gain, "");
+            let gain = more(&gain, None);
             sentences.push(format!("Add {what} ({policy}): {gain} ({range}).{as_code}"));
         } else {
-            let gain = format!("{} {own} ({range})", more(&gain, "than"));
+            let gain = format!("{} ({range})", more(&gain, Some(&own)));
             let text = format!("Deploy: {what} ({policy}), which transmits {gain}.{as_code}");
             sentences.insert(0, text);
         }
     }
+    let other = (!rivals.alpha_is_set(own_policy)).then_some(&*own);
     sentences.extend(left_out.iter().map(|Addition { rival, gain }| {
-        let (more, range) = (more(gain, ""), range(gain));
+        let (more, range) = (more(gain, other), range(gain));
         let why = match (gain.is_sure(), gain.bytes) {
             (true, _) => format!("{more}, fewer than what is deployed"),
             (false, 1..) => format!("{more} ({range}), which may be noise"),
@@ -74,15 +75,15 @@ fn named(kind: RivalKind) -> (&'static str, &'static str) {
     }
 }
 
-/// "1,432 bytes more".
-fn more(gain: &GainRange, than: &str) -> String {
+/// "1,432 bytes more than Complete Sharing"; without `other` "1,432 bytes more".
+fn more(gain: &GainRange, other: Option<&str>) -> String {
     let bytes = count(gain.bytes.unsigned_abs());
-    let text = match gain.bytes {
-        ..0 => format!("{bytes} bytes fewer {than}"),
-        0 => "as many bytes".to_owned(),
-        _ => format!("{bytes} bytes more {than}"),
+    let (text, than) = match gain.bytes {
+        ..0 => (format!("{bytes} bytes fewer"), "than"),
+        0 => ("as many bytes".to_owned(), "as"),
+        _ => (format!("{bytes} bytes more"), "than"),
     };
-    text.trim_end().to_owned()
+    other.map_or_else(|| text.clone(), |other| format!("{text} {than} {other}"))
 }
 
 /// The interval in words.

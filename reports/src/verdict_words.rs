@@ -468,7 +468,12 @@ mod tests {
             text.contains("Deploy: what the switch has, Complete Sharing. With alpha 16"),
             "{text}"
         );
-        assert!(text.contains("Leave out the untrained rule: 2,000 bytes more (-100 to"), "{text}");
+        assert!(
+            text.contains(
+                "Leave out the untrained rule: 2,000 bytes more than Complete Sharing (-100 to"
+            ),
+            "{text}"
+        );
         assert!(
             closing(shared, unknown, sure, None)
                 .contains("(40 stretches of the trace, too few for an interval)")

@@ -7,6 +7,7 @@ use super::time::read_time;
 use crate::batch::BATCH_ROWS;
 use crate::cell::{BadCell, Cell};
 use crate::csv::{CsvRow, CsvRows};
+use crate::trace::is_artifact;
 use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace, TimeUnit};
 
 /// The events of a text.
@@ -26,7 +27,13 @@ impl EventRows {
         time_unit: Option<TimeUnit>,
         switch_id: Option<u16>,
     ) -> Result<Self, DataError> {
-        let places = columns.locate(file, rows.header())?;
+        let places = columns.locate(file, rows.header()).map_err(|error| {
+            if !is_artifact(rows.header()) {
+                return error;
+            }
+            let hint = "give it to train or report as --data";
+            DataError::file(file, "is a labelled trace, not packet events", hint)
+        })?;
         Ok(EventRows { rows, places, time_unit, absent_switch_id: switch_id.unwrap_or_default() })
     }
 

@@ -559,3 +559,12 @@ proptest! {
         prop_assert_eq!(&read_back, &events);
     }
 }
+
+#[test]
+fn the_artifacts_labelled_rows_are_no_events() {
+    let scratch = Scratch::new();
+    let text = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop\n0 0 0 0 0\n";
+    let said = read(&scratch.file("e.csv", text), options()).unwrap_err().to_string();
+    let expected = "is a labelled trace, not packet events; give it to train or report as --data";
+    assert!(said.ends_with(expected), "{said}");
+}
