@@ -83,7 +83,7 @@ impl Filtered<'_> {
             model: None,
             horizon_ns,
             gate: self.gate,
-            told_late_ns: 0,
+            ..OracleParameters::default()
         };
         let site = PolicySite { model, ..PolicySite::new(spec, 1) };
         parameters.policy(site).map_err(|error| unfit(&error))

@@ -8,8 +8,8 @@ use dropcast_export::{
     EmittedFile, Filter, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule,
     credence_packets,
 };
-use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
+use dropcast_switch::{FeatureSource, PolicySpec};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -164,7 +164,15 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
 
 fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, PipelineError> {
     match policy {
-        PolicySpec::Oracle(OracleParameters { base, model, horizon_ns, gate, told_late_ns: 0 }) => {
+        PolicySpec::Oracle(OracleParameters { told_late_ns: 1.., .. }) => {
+            Err(unfit("told_late_ns is for simulations; leave it out"))
+        }
+        PolicySpec::Oracle(OracleParameters { features: FeatureSource::VirtualLqd, .. }) => {
+            Err(unfit(
+                "features=virtual-lqd is for simulations: exported filters see the switch's own queues; leave it out",
+            ))
+        }
+        PolicySpec::Oracle(OracleParameters { base, model, horizon_ns, gate, .. }) => {
             let PolicySpec::DynamicThresholds(base) = &**base else {
                 return Err(unfit(PolicyCodeError::Base(base.name())));
             };
@@ -185,7 +193,6 @@ fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, Pipelin
         }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
         PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
-        PolicySpec::Oracle(_) => Err(unfit("told_late_ns is for simulations; leave it out")),
         _ => Err(unfit(format!(
             "{}: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab are \
              exported",

@@ -1,13 +1,12 @@
 //! Credence, the drop-tail policy with predictions (Credence, Algorithm 1).
 
 use super::follow_lqd::situation;
-use super::real_queues::RealQueues;
+use super::oracle::Oracle;
 use crate::{
-    Asked, Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor, Service,
-    Victim, VirtualLqd,
+    AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor,
+    Service, Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
-use dropcast_features::FeatureSet;
 use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -32,8 +31,6 @@ pub enum FeatureSource {
 pub struct Credence<S, P> {
     lqd: VirtualLqd<S>,
     predictor: P,
-    /// If features come from the switch's own queues.
-    real: Option<RealQueues>,
     /// If it falls back to accepting every packet while predictions are wrong.
     fallback: Option<Fallback>,
     slack_bytes: u32,
@@ -79,25 +76,6 @@ impl<S: Service, P: Predictor> Credence<S, P> {
         Credence {
             values: vec![0; features.len()],
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
-            real: None,
-            fallback: None,
-            slack_bytes: spec.slack_bytes,
-            predictor,
-        }
-    }
-
-    /// Credence for a switch, with the features of the switch's own queues.
-    pub fn with_real_queues(
-        spec: &SwitchSpec,
-        victim: Victim,
-        fit: Fit,
-        service: S,
-        predictor: P,
-    ) -> Self {
-        Credence {
-            values: Vec::new(),
-            lqd: VirtualLqd::new(spec, victim, fit, service, FeatureSet::none()),
-            real: Some(RealQueues::new(spec, predictor.features(), spec.base_rtt_ns)),
             fallback: None,
             slack_bytes: spec.slack_bytes,
             predictor,
@@ -143,9 +121,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
-        if self.real.is_none() {
-            self.lqd.observe(packet.queue, &mut self.values);
-        }
+        self.lqd.observe(packet.queue, &mut self.values);
         match &mut self.fallback {
             Some(fallback) => {
                 let accepted =
@@ -159,30 +135,14 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let Credence { lqd, predictor, real, fallback, slack_bytes, values } = self;
+        let Credence { lqd, predictor, fallback, slack_bytes, values } = self;
         let threshold_bytes = lqd.buffer().shared_lengths()[packet.queue];
         let situation = situation(buffer, threshold_bytes, packet);
         let verdict = Situation { slack_bytes: *slack_bytes, ..situation }.decide(|| {
-            let features = match real {
-                Some(real) => real.observe(buffer, packet),
-                None => values,
-            };
-            predictor.predicts_drop(Asked { packet, features })
+            predictor.predicts_drop(Asked { packet, features: values })
                 && fallback.as_mut().is_none_or(|fallback| fallback.follows(packet.id))
         });
         if verdict.accepts() { Decision::Accept } else { Decision::Reject }
-    }
-
-    fn settled(&mut self, buffer: &Buffer, packet: &Packet, _: bool, now: u64) {
-        if let Some(real) = &mut self.real {
-            real.settled(buffer, packet, now);
-        }
-    }
-
-    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, time: u64) {
-        if let Some(real) = &mut self.real {
-            real.departed(buffer, queue, time);
-        }
     }
 }
 
@@ -209,20 +169,34 @@ impl CredenceParameters {
     /// The policy of a switch, with the oracle that `model` names.
     ///
     /// # Errors
-    /// If the oracle is missing or invalid, or the probability is out of range.
-    pub fn policy<S: Service + Clone>(
+    /// If the oracle is missing or invalid, the probability is out of range, or a fallback is asked for with features of the
+    /// switch's own queues.
+    pub fn policy<S: Service + Clone + Send + 'static>(
         &self,
         mut site: PolicySite<'_, S>,
-    ) -> Result<Credence<S, Box<dyn Predictor + Send>>, BuildError> {
+    ) -> Result<Box<dyn Policy + Send>, BuildError> {
         let predictor = site.predictor("credence", self.model.as_deref(), self.flip_probability)?;
         let PolicySite { spec, fit, victim, service, .. } = site;
-        let policy = match self.features {
-            FeatureSource::VirtualLqd => Credence::new(spec, victim, fit, service, predictor),
-            FeatureSource::RealQueues => {
-                Credence::with_real_queues(spec, victim, fit, service, predictor)
+        let slack_bytes = self.slack_bytes.unwrap_or(spec.slack_bytes);
+        Ok(match (self.features, self.fallback) {
+            (FeatureSource::VirtualLqd, is_falling_back) => {
+                let policy = Credence::new(spec, victim, fit, service, predictor);
+                let policy = policy.with_slack(slack_bytes);
+                if is_falling_back {
+                    Box::new(policy.falling_back(DriftRule::default()))
+                } else {
+                    Box::new(policy)
+                }
             }
-        };
-        let policy = policy.with_slack(self.slack_bytes.unwrap_or(spec.slack_bytes));
-        Ok(if self.fallback { policy.falling_back(DriftRule::default()) } else { policy })
+            (FeatureSource::RealQueues, false) => {
+                let base = Credence::new(spec, victim, fit, service, AlwaysAccept);
+                let base = base.with_slack(slack_bytes);
+                Box::new(Oracle::new(spec, base, predictor, spec.base_rtt_ns))
+            }
+            (FeatureSource::RealQueues, true) => {
+                let problem = "is of predictions with virtual LQD's features, not real-queues";
+                return Err(BuildError::parameter("fallback", problem));
+            }
+        })
     }
 }

@@ -1,13 +1,16 @@
-//! An oracle over any base policy, on the switch's own queues.
+//! An oracle over any base policy.
 //!
 //! Credence ties its oracle to FollowLQD's thresholds, which take a virtual LQD to keep. Here the base is any
-//! policy that the switch has, usually Dynamic Thresholds, and the oracle sees the switch's own queues.
+//! policy that the switch has, usually Dynamic Thresholds, and the oracle sees the switch's own queues. Credence
+//! is the instance whose base is Credence without a model, that is FollowLQD with the safeguard, and whose oracle sees
+//! virtual LQD's queues.
 
+use super::credence::FeatureSource;
 use super::real_queues::RealQueues;
 use super::told_late::ToldLate;
 use crate::{
-    Alphas, Asked, Buffer, BuildError, Decision, Packet, Policy, PolicyModel, PolicySite,
-    PolicySpec, Predictor, Service,
+    Alphas, Asked, Buffer, BuildError, Decision, LineRate, Packet, Policy, PolicyModel, PolicySite,
+    PolicySpec, Predictor, Service, VirtualLqd,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -19,10 +22,18 @@ pub use super::confirmation::Confirmation;
 /// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7). With a gate, predictions are followed only while
 /// enough of them are confirmed ([`Confirmation`]).
 #[derive(Clone, Debug)]
-pub struct Oracle<B, P> {
+pub struct Oracle<B, P, S = LineRate> {
     base: B,
     filter: Filter<P>,
+    virtual_lqd: Option<Virtual<S>>,
     told_late: Option<ToldLate>,
+}
+
+/// Virtual LQD, in place of the switch's own queues, and its features of the packet that arrives.
+#[derive(Clone, Debug)]
+struct Virtual<S> {
+    lqd: VirtualLqd<S>,
+    values: Vec<u32>,
 }
 
 /// What predicts, and what it knows of the queues.
@@ -36,8 +47,35 @@ struct Filter<P> {
 impl<B: Policy, P: Predictor> Oracle<B, P> {
     /// Over `base`; `time_constant_ns` takes the place of the base RTT in the predictor's features.
     pub fn new(spec: &SwitchSpec, base: B, predictor: P, time_constant_ns: u64) -> Self {
-        let real = RealQueues::new(spec, predictor.features(), time_constant_ns);
-        Oracle { base, filter: Filter { predictor, real, gate: None }, told_late: None }
+        Oracle::seeing(spec, base, predictor, time_constant_ns, None)
+    }
+}
+
+impl<B: Policy, P: Predictor, S: Service> Oracle<B, P, S> {
+    /// The same with the features of a virtual LQD that has observed nothing.
+    pub fn over_virtual_lqd(
+        spec: &SwitchSpec,
+        base: B,
+        predictor: P,
+        lqd: impl FnOnce(FeatureSet) -> VirtualLqd<S>,
+    ) -> Self {
+        let features = predictor.features();
+        let values = vec![0; features.len()];
+        let seen = Virtual { lqd: lqd(features), values };
+        Oracle::seeing(spec, base, predictor, spec.base_rtt_ns, Some(seen))
+    }
+
+    fn seeing(
+        spec: &SwitchSpec,
+        base: B,
+        predictor: P,
+        time_constant_ns: u64,
+        virtual_lqd: Option<Virtual<S>>,
+    ) -> Self {
+        let own = if virtual_lqd.is_some() { FeatureSet::none() } else { predictor.features() };
+        let real = RealQueues::new(spec, own, time_constant_ns);
+        let filter = Filter { predictor, real, gate: None };
+        Oracle { base, filter, virtual_lqd, told_late: None }
     }
 
     /// Follows predictions only while enough of them are confirmed.
@@ -62,13 +100,19 @@ impl<P: Predictor> Filter<P> {
         }
     }
 
-    /// Whether a packet that the base accepts is dropped.
-    fn drops(&mut self, buffer: &impl BufferView, packet: &Packet, ports: usize) -> bool {
+    /// Whether a packet that the base accepts is dropped. Features are those of the switch's own queues unless given.
+    fn drops(
+        &mut self,
+        buffer: &impl BufferView,
+        packet: &Packet,
+        ports: usize,
+        features: Option<&[u32]>,
+    ) -> bool {
         let (longest, capacity) = (buffer.longest_queue_bytes(), buffer.capacity_bytes());
         if u64::from(longest) * (ports as u64) < u64::from(capacity) {
             return false;
         }
-        let features = self.real.observe(buffer, packet);
+        let features = features.unwrap_or_else(|| self.real.observe(buffer, packet));
         self.predictor.predicts_drop(Asked { packet, features })
             && self.gate.as_mut().is_none_or(|gate| gate.predicted(packet))
     }
@@ -82,23 +126,31 @@ impl<P: Predictor> Filter<P> {
     }
 }
 
-impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
+impl<B: Policy, P: Predictor, S: Service> Policy for Oracle<B, P, S> {
     fn advance(&mut self, now: u64) {
         self.base.advance(now);
+        if let Some(Virtual { lqd, .. }) = &mut self.virtual_lqd {
+            lqd.advance(now, |_, _| {});
+        }
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
         self.base.arrives(packet, now);
+        if let Some(Virtual { lqd, values }) = &mut self.virtual_lqd {
+            lqd.observe(packet.queue, values);
+            lqd.admit(packet, now, |_, _| {});
+        }
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let decision = self.base.decide(buffer, packet, now);
         let is_accepted = decision == Decision::Accept;
         let (filter, ports) = (&mut self.filter, buffer.ports());
+        let features = self.virtual_lqd.as_ref().map(|seen| seen.values.as_slice());
         let is_dropped = match &mut self.told_late {
             None => {
                 filter.arrives(packet, |bytes| buffer.fits(bytes));
-                is_accepted && filter.drops(buffer, packet, ports)
+                is_accepted && filter.drops(buffer, packet, ports, features)
             }
             Some(late) => {
                 while let Some((queue, told_ns)) = late.next(now) {
@@ -107,7 +159,7 @@ impl<B: Policy, P: Predictor> Policy for Oracle<B, P> {
                 }
                 let view = late.view(buffer);
                 filter.arrives(packet, |bytes| view.fits(bytes));
-                is_accepted && filter.drops(&view, packet, ports)
+                is_accepted && filter.drops(&view, packet, ports, features)
             }
         };
         if is_dropped { Decision::Reject } else { decision }
@@ -170,7 +222,7 @@ pub fn drain_time_ns(spec: &SwitchSpec) -> u64 {
 }
 
 /// [`Oracle`] as settings describe it.
-pub type AnyOracle = Oracle<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>;
+pub type AnyOracle<S = LineRate> = Oracle<Box<dyn Policy + Send>, Box<dyn Predictor + Send>, S>;
 
 /// Parameters of [`Oracle`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,6 +232,8 @@ pub struct OracleParameters {
     pub base: Box<PolicySpec>,
     /// Name of the file with the oracle; the untrained rule ([`LevelAhead`]) if there is none.
     pub model: Option<String>,
+    /// Whose features the model sees; the untrained rule sees the switch's own queues.
+    pub features: FeatureSource,
     /// How far ahead the untrained rule looks, ns; [`drain_time_ns`] if not given.
     pub horizon_ns: Option<u64>,
     /// The share of predictions, 0 to 0.999, that must be confirmed for them to be followed ([`Confirmation`]); all are
@@ -193,7 +247,14 @@ impl Default for OracleParameters {
     fn default() -> Self {
         let alpha = Alphas::try_from(16.0).expect("16 is positive");
         let base = Box::new(PolicySpec::dt(alpha));
-        OracleParameters { base, model: None, horizon_ns: None, gate: None, told_late_ns: 0 }
+        OracleParameters {
+            base,
+            model: None,
+            features: FeatureSource::RealQueues,
+            horizon_ns: None,
+            gate: None,
+            told_late_ns: 0,
+        }
     }
 }
 
@@ -201,17 +262,25 @@ impl OracleParameters {
     /// The policy of a switch, with the oracle that `model` names.
     ///
     /// # Errors
-    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out or can have a model, the
-    /// horizon is 0 or given beside a model, or the gate is no share.
+    /// If the oracle is missing or invalid, the base cannot be built, pushes packets out, has a model or is an oracle itself, the
+    /// horizon is 0 or given beside a model, the gate is no share, or what is of the switch's own queues is given beside
+    /// virtual LQD's features.
     pub fn policy<S: Service + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
-    ) -> Result<AnyOracle, BuildError> {
+    ) -> Result<AnyOracle<S>, BuildError> {
         let PolicySite { spec, fit, service, victim, seed, model } = site;
         self.base.check_drop_tail_base()?;
-        if self.base.takes_model() {
-            let why = "can have a model of its own, expected a policy without one";
+        if self.base.model().is_some() || matches!(*self.base, PolicySpec::Oracle(_)) {
+            let why = "asks an oracle of its own, expected a policy without one";
             return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
+        }
+        let sees_virtual_lqd = self.features == FeatureSource::VirtualLqd;
+        let own_queues =
+            [(model.is_none(), "the untrained rule"), (self.told_late_ns > 0, "told_late_ns")];
+        if let Some((_, what)) = own_queues.iter().find(|(given, _)| sees_virtual_lqd && *given) {
+            let problem = format!("virtual-lqd, but {what} is of the switch's own queues");
+            return Err(BuildError::parameter("features", problem));
         }
         let (predictor, time_constant_ns): (Box<dyn Predictor + Send>, u64) =
             match (model, &self.model, self.horizon_ns) {
@@ -230,8 +299,15 @@ impl OracleParameters {
                 }
                 _ => return Err(BuildError::NoModel { policy: "oracle", expected: "drop oracle" }),
             };
+        let virtual_service = service.clone();
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
-        let mut oracle = Oracle::new(spec, base, predictor, time_constant_ns);
+        let mut oracle = if sees_virtual_lqd {
+            Oracle::over_virtual_lqd(spec, base, predictor, |features| {
+                VirtualLqd::new(spec, victim, fit, virtual_service, features)
+            })
+        } else {
+            Oracle::seeing(spec, base, predictor, time_constant_ns, None)
+        };
         if self.told_late_ns > 0 {
             oracle = oracle.told_late(self.told_late_ns, spec.queues());
         }

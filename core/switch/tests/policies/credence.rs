@@ -3,9 +3,10 @@
 use crate::traffic::{Arrivals, switch_and_arrivals};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
+use dropcast_switch::policies::oracle::Oracle;
 use dropcast_switch::{
     AlwaysAccept, Asked, Buffer, Credence, Fit, Flipped, LineRate, Observer, Packet, Predictor,
-    Recorded, Removal, Switch, Victim,
+    Recorded, Removal, Switch, Victim, VirtualLqd,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -55,8 +56,8 @@ fn asked_and_expected(
     let asked = showing.asked.clone();
     let features = FeatureSet::all();
     let service = LineRate::new(spec);
-    let policy =
-        Credence::with_real_queues(spec, Victim::Tail, Fit::Exact, service.clone(), showing);
+    let base = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), AlwaysAccept);
+    let policy = Oracle::new(spec, base, showing, spec.base_rtt_ns);
     let mut switch = Switch::new(spec, Fit::Exact, policy, service);
     let each_port = usize::from(spec.queues_per_port);
     let rates = (0..spec.queues()).map(|queue| spec.line_rate_bps[queue / each_port]);
@@ -87,6 +88,23 @@ proptest! {
         for (packet, values) in asked {
             prop_assert_eq!(&values, &expected[packet as usize], "packet {}", packet);
         }
+    }
+
+    /// Credence is the oracle over FollowLQD with the safeguard (Credence without a model) that sees virtual LQD's queues:
+    /// the same questions with the same features, and the same packets.
+    #[test]
+    fn credence_is_an_oracle_over_follow_lqd((spec, arrivals) in switch_and_arrivals(), drops in 0_u64..8) {
+        let showing = || Showing { asked: Rc::default(), drops };
+        let service = || LineRate::new(&spec);
+        let (whole, wrapped) = (showing(), showing());
+        let questions = (whole.asked.clone(), wrapped.asked.clone());
+        let by_credence = accepted(&spec, &arrivals, whole);
+        let base = Credence::new(&spec, Victim::Tail, Fit::Exact, service(), AlwaysAccept);
+        let oracle = Oracle::over_virtual_lqd(&spec, base, wrapped, |features| {
+            VirtualLqd::new(&spec, Victim::Tail, Fit::Exact, service(), features)
+        });
+        prop_assert_eq!(by_credence, crate::traffic::accepted(&spec, &arrivals, oracle));
+        prop_assert_eq!(questions.0.take(), questions.1.take());
     }
 
     #[test]

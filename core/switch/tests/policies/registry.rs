@@ -167,8 +167,13 @@ fn mistakes_are_named() {
     for share in ["0", "1", "-0.5", "nan"] {
         check(&format!("follow-max:harmonic_share={share}"), "expected a number between 0 and 1");
     }
-    check("oracle:base=follow-max", "base: follow-max can have a model of its own");
-    check("oracle:base=credence", "base: credence can have a model of its own");
+    check("oracle:base=oracle", "base: oracle asks an oracle of its own");
+    check(
+        "oracle:base={name=\"credence\",model=\"a.dct\"}",
+        "base: credence asks an oracle of its own",
+    );
+    check("oracle:features=virtual-lqd", "features: virtual-lqd, but the untrained rule is of");
+    check("credence:features=real-queues,fallback=true", "fallback: is of predictions with");
     check("oracle:base=lqd", "base: lqd pushes packets out");
     check("oracle:horizon_ns=0", "horizon_ns: is 0");
     check("oracle:gate=2", "gate: is 2, expected 0 to 0.999");
