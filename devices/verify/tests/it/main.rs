@@ -11,6 +11,7 @@ mod cpp;
 mod damage;
 mod decision;
 mod dpdk;
+mod dpdk_switch;
 mod drift;
 mod ebpf;
 mod event_log;

@@ -2,6 +2,7 @@
 
 mod fab;
 mod filter;
+mod in_dpdk;
 mod in_verilog;
 mod rule;
 mod spare_tails;
