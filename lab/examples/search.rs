@@ -16,8 +16,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
 use cmaes::{CMAESOptions, DVector};
-use dropcast_lab::closed_loop::{Experiment, NamedPolicy, Prepared};
+use dropcast_lab::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared};
+use dropcast_lab::fabric_oracle::{train_oracles, training_experiment};
+use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
+use dropcast_pipeline::settings::TrainSettings;
 use dropcast_simulate::{
     FabricConfig, Incast, Interval, PoissonFlows, Recovery, TrafficConfig, Transport,
 };
@@ -71,8 +74,14 @@ struct Family {
     policy: fn(&[f64]) -> String,
 }
 
-const FAMILIES: [Family; 2] = [
+const FAMILIES: [Family; 3] = [
     Family { name: "rule", default: "oracle:base=dt:alpha=16", dimensions: 3, policy: rule },
+    Family {
+        name: "filter",
+        default: "oracle:base=dt:alpha=16,model=level4",
+        dimensions: 3,
+        policy: filter,
+    },
     Family { name: "spare-tails", default: "spare-tails", dimensions: 5, policy: spare_tails },
 ];
 
@@ -81,13 +90,45 @@ fn scaled(default: f64, base: f64, at: f64, step: f64, limits: (f64, f64)) -> f6
     ((default * base.powf(at)).clamp(limits.0, limits.1) / step).round() * step
 }
 
+/// Votes that are tried, as parts of all that a forest has.
+const VOTES: u32 = 40;
+
+/// Steps: a factor of 2 in alpha, 0.2 in the vote (0.6 at 0; the forest's own is beside it), 0.25 in the gate (none up to 0).
+fn filter(at: &[f64]) -> String {
+    let alpha = scaled(16.0, 2.0, at[0], 0.125, (0.125, 128.0));
+    let vote = (f64::from(VOTES) * (0.6 + 0.2 * at[1])).clamp(0.0, f64::from(VOTES - 1)).round();
+    format!("oracle:base=dt:alpha={alpha},model=level4-{vote}{}", gate(at[2]))
+}
+
+/// The oracles of filters: `level4` as it is trained, and with each vote.
+fn oracles(resources: &Resources) -> Result<Oracles, Failure> {
+    let settings = TrainSettings::default();
+    let models = train_oracles(&training_experiment(), [&settings], resources, &Silent)?;
+    let mut oracles = Oracles::default();
+    for model in models {
+        let most = 255 * u32::try_from(model.forest.trees.len())?;
+        eprintln!("level4 has the vote {} of {most}", model.forest.vote_threshold);
+        for vote in 0..VOTES {
+            let mut other = model.clone();
+            other.forest.vote_threshold = most * vote / VOTES;
+            oracles.insert(format!("level4-{vote}"), other);
+        }
+        oracles.insert("level4", model);
+    }
+    Ok(oracles)
+}
+
+/// Steps of 0.25; none up to 0.
+fn gate(at: f64) -> String {
+    let gate = (25.0 * at).clamp(0.0, 95.0).round() / 100.0;
+    if gate > 0.0 { format!(",gate={gate}") } else { String::new() }
+}
+
 /// Steps: a factor of 2 in alpha, of 2 in the horizon (a leaf's B / sum(C) at 0), 0.25 in the gate (none up to 0).
 fn rule(at: &[f64]) -> String {
     let alpha = scaled(16.0, 2.0, at[0], 0.125, (0.125, 128.0));
     let horizon_ns = scaled(10_400.0, 2.0, at[1], 100.0, (100.0, 1e7));
-    let gate = (25.0 * at[2]).clamp(0.0, 95.0).round() / 100.0;
-    let gate = if gate > 0.0 { format!(",gate={gate}") } else { String::new() };
-    format!("oracle:base=dt:alpha={alpha},horizon_ns={horizon_ns}{gate}")
+    format!("oracle:base=dt:alpha={alpha},horizon_ns={horizon_ns}{}", gate(at[2]))
 }
 
 /// Steps: a factor of 2 in alpha, in the flows of a burst and in the window (a leaf's 4 B / sum(C) at 0), 0.2 in the held
@@ -127,6 +168,7 @@ fn scenario(
     burst: f64,
     transport: Transport,
     recovery: Recovery,
+    oracles: &Oracles,
 ) -> Result<Scenario, Failure> {
     let mut experiment = Experiment {
         policies: vec![ALPHAS[0].parse()?],
@@ -146,11 +188,16 @@ fn scenario(
     };
     experiment.set_seed(0);
     let name = format!("{load} {burst} {} {recovery:?}", transport.name());
-    Ok(Scenario { name, recovery, prepared: experiment.prepare()?, rivals: [ALPHAS[0]; 3] })
+    Ok(Scenario {
+        name,
+        recovery,
+        prepared: experiment.prepare_with(oracles.clone())?,
+        rivals: [ALPHAS[0]; 3],
+    })
 }
 
 impl Lab {
-    fn new(threads: Threads) -> Result<Self, Failure> {
+    fn new(threads: Threads, oracles: &Oracles) -> Result<Self, Failure> {
         let transports = [Transport::Dctcp, Transport::Cubic];
         let senders = [Recovery::Ns3, Recovery::RackTlp];
         let mut halves = [Vec::new(), Vec::new()];
@@ -159,9 +206,15 @@ impl Lab {
             let bit = |at: u32| number >> at & 1;
             let (transport, recovery) = (transports[bit(0)], senders[bit(1)]);
             let half = &mut halves[number.count_ones() as usize % 2];
-            half.push(scenario([0.4, 0.8][bit(3)], [0.75, 1.5][bit(2)], transport, recovery)?);
+            half.push(scenario(
+                [0.4, 0.8][bit(3)],
+                [0.75, 1.5][bit(2)],
+                transport,
+                recovery,
+                oracles,
+            )?);
             if bit(3) == 0 {
-                aside.push(scenario(0.6, [1.0, 3.0][bit(2)], transport, recovery)?);
+                aside.push(scenario(0.6, [1.0, 3.0][bit(2)], transport, recovery, oracles)?);
             }
         }
         let scenarios: Vec<Scenario> = halves.into_iter().flatten().chain(aside).collect();
@@ -450,7 +503,9 @@ fn main() -> Result<(), Failure> {
             Some(("population", value)) => size.population = value.parse()?,
             Some(("threads", value)) => threads.threads = Some(value.parse()?),
             _ => {
-                let kind = |policy: &str| policy.split(':').next().map(str::to_owned);
+                let kind = |policy: &str| {
+                    (policy.split(':').next().map(str::to_owned), policy.contains("model="))
+                };
                 let of = |family: &&Family| kind(family.default) == kind(&argument);
                 let is_named = |family: &&Family| family.name == argument;
                 match (FAMILIES.iter().find(is_named), FAMILIES.iter().find(of)) {
@@ -461,7 +516,14 @@ fn main() -> Result<(), Failure> {
             }
         }
     }
-    let mut lab = Lab::new(Threads::new(threads.threads()))?;
+    let asks_forest = |default: &str| default == FAMILIES[1].default;
+    let defaults = families.iter().map(|family: &&Family| family.default);
+    let oracles = if defaults.chain(pairs.iter().map(|(default, _)| *default)).any(asks_forest) {
+        oracles(&threads)?
+    } else {
+        Oracles::default()
+    };
+    let mut lab = Lab::new(Threads::new(threads.threads()), &oracles)?;
     for family in families {
         let candidates = search(&mut lab, family, size)?;
         pairs.push((family.default, choose(&mut lab, family, &candidates)?));
