@@ -2,9 +2,8 @@
 """Measures the figures of the fabric again and puts their tables and pictures into the docs' pages of figures.
 
 Usage: figures.py [--check] DROPCAST FOLDER [SCALE|FIGURE ...]. SCALE is small or paper, of the Credence paper, abm, pred or smartbuf; all
-unless given. FIGURE is one of abm, pred or smartbuf, such as pred-fig19. DROPCAST measures each into FOLDER/SCALE; what is there already is
-not measured again. Then each table of a page
-between
+unless given. FIGURE is a command of abm, pred or smartbuf, such as pred-fig19, or abm-fig10 for its tables 10a and 10b. DROPCAST measures
+each into FOLDER/SCALE; what is there already is not measured again. Then each table of a page between
 
     <!-- SCALE FIGURE: title -->
     <!-- end -->
@@ -36,15 +35,20 @@ COMMANDS = {
 
 def measure(dropcast, folder, scale, figure=None):
     """Runs all figures at a scale, or one, unless their pages are there."""
-    if not list((folder / scale).glob(f"{figure or '*'}.md")):
+    if not list((folder / scale).glob(f"{figure or ''}*.md")):
         what = [figure] if figure else COMMANDS[scale]
-        command = [dropcast, "reproduce", *what, "-o", str(folder / scale)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        told = [dropcast, "reproduce", *what, "-o", str(folder / scale)]
+        subprocess.run(told, check=True, stdout=subprocess.DEVNULL)
+
+
+def command(figure):
+    """The command that makes a figure: abm-fig10 of abm-fig10a, pred-settling of pred-settling-time."""
+    return re.sub(r"(?<=\d)[a-z]$|-time$", "", figure)
 
 
 def is_of(wanted, scale, figure):
     """Whether a scale or a figure is wanted."""
-    return scale in wanted or figure in wanted
+    return scale in wanted or command(figure) in wanted
 
 
 def table(text, title):
@@ -106,8 +110,8 @@ def changes(path, text):
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     is_check = len(arguments) < len(sys.argv) - 1
-    known = re.findall(r"<!-- (?:abm|pred|smartbuf) ([\w-]+): ", "".join(path.read_text() for path in PAGES))
-    if len(arguments) < 2 or not set(arguments[2:]) <= {*COMMANDS, *known}:
+    marked = re.findall(r"<!-- (?:abm|pred|smartbuf) ([\w-]+): ", "".join(path.read_text() for path in PAGES))
+    if len(arguments) < 2 or not set(arguments[2:]) <= {*COMMANDS, *map(command, marked)}:
         sys.exit(__doc__)
     dropcast, folder = arguments[0], pathlib.Path(arguments[1])
     wanted = arguments[2:] or [scale for scale in COMMANDS if not is_check or scale != "paper"]

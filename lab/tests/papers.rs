@@ -119,17 +119,26 @@ fn pred_holds_the_queue_of_dcqcn() {
     assert!(held < 2.0, "{held}");
 }
 
-/// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs.
+/// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs; never below DT's threshold, it
+/// is DT. Static partitions are far worse.
 #[test]
 fn smartbuf_drops_incasts_that_dt_absorbs() {
-    let policies = &[("Smartbuf", "smartbuf"), ("DT, alpha 1", "dt:alpha=1")];
+    let policies = &[
+        ("Smartbuf", "smartbuf"),
+        ("at least DT", "smartbuf:reading=at-least-dt"),
+        ("DT, alpha 1", "dt:alpha=1"),
+        ("Complete Partitioning", "complete-partitioning"),
+    ];
     let all = &smartbuf::FIGURES[0];
     let figure = FabricFigure { points: &[0.8], policies, claims: &[], ..all.clone() };
     let figure: &'static FabricFigure = Box::leak(Box::new(figure));
-    let scale = Scale { duration_ns: 20_000_000, runs: 3, ..smartbuf::scale() };
-    let resources = Resources::default();
+    let (scale, resources) = (smartbuf::scale(), Resources::default());
     let measured = measure(&[figure], &scale, &Oracles::default(), &resources, &Silent);
     let measured = &measured.expect("a valid scale")[0];
     let late = |policy| mean(measured, 0.8, policy, "incast_over_10_ms");
-    assert!(late("Smartbuf") > late("DT, alpha 1"), "Smartbuf gains: {}", late("Smartbuf"));
+    let (smartbuf, dt) = (late("Smartbuf"), late("DT, alpha 1"));
+    assert!(smartbuf > dt + 0.01, "Smartbuf gains: {smartbuf}, {dt}");
+    assert!(late("at least DT") < dt + 0.002, "{}, {dt}", late("at least DT"));
+    let parts = late("Complete Partitioning");
+    assert!(parts > 5.0 * smartbuf, "{parts}, {smartbuf}");
 }

@@ -36,3 +36,10 @@ def test_examples_run(page, tmp_path):
     finally:
         os.chdir(here)
     assert (tmp_path / "tables").is_dir()
+
+
+def test_the_example_of_the_environment_runs():
+    needed("gymnasium")
+    page = DOCS / "environment.md"
+    example = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)[0]
+    exec(compile(example, str(page), "exec"), {})

@@ -90,6 +90,20 @@ def test_a_constant_alpha_is_dynamic_thresholds(experiment, interval_ns):
     assert not np.array_equal(flows, env.flows_under("dt:alpha=0.25", 2))
 
 
+def test_on_ndts_traffic_alphas_drawn_at_random_gain_and_a_constant_32_does_not():
+    """NDT's main claim is a gain over DT with alpha 1: docs/papers.md says that chance has it here."""
+    env = BufferEnv(history=1)
+    ratios = []
+    for seed in range(1_000_000, 1_000_012):
+        rng = np.random.default_rng(seed)
+        played(env, seed, lambda _, rng=rng: rng.integers(-2, 6, 16).astype(np.float32))
+        others = [env.flows_under(f"dt:alpha={alpha}", seed)["fct_ns"].mean() for alpha in (1, 32)]
+        ratios.append([env.flows()["fct_ns"].mean() / others[0], others[1] / others[0]])
+    drawn, constant = np.exp(np.log(ratios).mean(axis=0))
+    assert drawn < 0.97, ratios
+    assert constant > 0.98, ratios
+
+
 def test_drops_are_those_that_were_counted():
     env = BufferEnv(SHORT)
     steps = played(env, 2, lambda _: np.full(16, -2.0, dtype=np.float32))
