@@ -19,5 +19,6 @@ mod ns3_page;
 mod onnx;
 mod policy_code;
 mod replay;
+mod under_traffic;
 mod verilog;
 mod verilog_level;
