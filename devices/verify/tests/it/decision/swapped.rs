@@ -161,6 +161,27 @@ fn no_packet_meets_two_models_while_libraries_take_turns() {
     }
 }
 
+/// The same at a network interface, where XDP programs of twins are attached by turns while frames come in.
+#[test]
+fn no_frame_meets_two_models_while_programs_take_turns() {
+    let input = sample();
+    for features in ["level4", "paper4"] {
+        let [first, second] = twins(&input.spec, features);
+        let (records, accepted, _) = decided([&first, &second], &input.events);
+        let vote_threshold = second.forest.vote_threshold;
+        let mixed = Forest { vote_threshold, ..first.forest.clone() };
+        let mixed =
+            Model { spec: input.spec.clone(), features: first.features.clone(), forest: mixed };
+        let [first, second, mixed] = [first, second, mixed].map(|of| files_of(&of, "ebpf"));
+        let told = in_ebpf::decide_at_an_interface([&first, &second], &input.spec, &records);
+        let Some(told) = told else { return };
+        assert!(told == accepted, "{features}");
+        // A mixture would be noticed.
+        let told = in_ebpf::decide_at_an_interface([&first, &mixed], &input.spec, &records);
+        assert!(told.expect("permitted") != accepted, "{features}");
+    }
+}
+
 /// The second program is loaded over the maps that the first has pinned, between two frames; the first is unloaded.
 #[test]
 fn a_new_program_takes_over_pinned_maps() {
