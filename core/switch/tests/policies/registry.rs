@@ -148,7 +148,10 @@ fn mistakes_are_named() {
     check("dt:alpha=1, alpha=2", "alpha is given twice");
     check("dt:alpha=-1", "alpha: -1 is not a positive number");
     check("dt:alpha=[]", "alpha: the list is empty");
-    check("credence:features=real", "unknown variant `real`; did you mean `real-queues`?");
+    check(
+        "credence:features=real",
+        "unknown variant `real`, expected `virtual-lqd` or `real-queues`",
+    );
 
     let check = |text: &str, says: &str| {
         let policy: PolicySpec = text.parse().expect("readable");
