@@ -133,11 +133,11 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Add each run that ends to this file, and do not repeat those that it has: an experiment that was stopped goes
-    /// on (docs/fabric.md).
-    #[arg(long, value_name = "RUNS.jsonl", requires = "experiment", conflicts_with = "output", conflicts_with_all = OF_WORKLOAD)]
+    /// on (docs/fabric.md). --output then has no files of each run.
+    #[arg(long, value_name = "RUNS.jsonl", requires = "experiment", conflicts_with = "record", conflicts_with_all = OF_WORKLOAD)]
     pub(crate) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
-    #[arg(long, value_name = "K/N", requires = "keep")]
+    #[arg(long, value_name = "K/N", requires = "keep", conflicts_with = "output")]
     pub(crate) part: Option<Part>,
     /// Files of each run; all but telemetry unless given.
     #[arg(

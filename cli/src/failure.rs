@@ -1,6 +1,7 @@
 //! Exit codes: 0 ok, 1 the user's error or a failed gate, 2 ours.
 
 use dropcast_data::{DataError, printable};
+use dropcast_features::with_suggestion;
 use dropcast_pipeline::PipelineError;
 use dropcast_reports::PageError;
 use std::error::Error;
@@ -120,7 +121,8 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> Vec<&'a (dyn Error + 'static)>
     chain
 }
 
-/// An error and its causes in one line, without causes that an error already contains.
+/// An error and its causes in one line, without causes that an error already contains. A misspelt name of a setting has the one
+/// that is meant.
 pub fn message(error: &(dyn Error + 'static)) -> String {
     let mut message = String::new();
     for cause in chain(error) {
@@ -133,7 +135,7 @@ pub fn message(error: &(dyn Error + 'static)) -> String {
             message.push_str(cause);
         }
     }
-    message
+    with_suggestion(&message)
 }
 
 /// Later lines of a message are indented: a name with a newline in it does not look like another message.

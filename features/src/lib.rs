@@ -73,5 +73,5 @@ pub use feature::Feature;
 pub use history::{History, Memory};
 pub use projection::Horizon;
 pub use set::FeatureSet;
-pub use unknown::{UnknownFeature, nearest};
+pub use unknown::{UnknownFeature, nearest, with_suggestion};
 pub use view::{BufferView, bytes_up_to};

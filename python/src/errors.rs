@@ -26,7 +26,7 @@ pub(crate) fn data(py: Python<'_>, error: DataError) -> PyErr {
 
 /// An argument that is not understood.
 pub(crate) fn argument(py: Python<'_>, name: &str, error: &dyn Error) -> PyErr {
-    exception(py, true, &format!("{name}: {error}"))
+    exception(py, true, &dropcast_features::with_suggestion(&format!("{name}: {error}")))
 }
 
 /// A result as JSON. That it cannot be written is a defect of ours.

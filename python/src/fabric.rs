@@ -94,7 +94,7 @@ pub(crate) fn experiment(
     let done = work::run(py, bar, |progress| {
         let mut prepared = experiment.prepare()?;
         if let Some(kept) = keeping.open(progress)? {
-            prepared = prepared.keeping(Arc::new(kept));
+            prepared = prepared.keeping_flow_times(Arc::new(kept));
         }
         Ok(match (output, part) {
             (_, Some(part)) => Done::Part(prepared.simulate_part(part, &resources, progress)?),

@@ -208,8 +208,15 @@ def test_kept_runs_of_experiments_are_not_repeated(run):
     kept = Path("runs.jsonl").read_bytes()
     again = dropcast.simulate(experiment=LOOP, runs=2, keep="runs.jsonl")
     assert again.summary == compared.summary and Path("runs.jsonl").read_bytes() == kept
-    with pytest.raises(InputError, match="output: holds whole runs"):
-        dropcast.simulate(experiment=LOOP, keep="runs.jsonl", output="x")
+    dropcast.simulate(experiment=LOOP, runs=2, keep="runs.jsonl", output="kept")
+    assert Path("runs.jsonl").read_bytes() == kept
+    dropcast.simulate(experiment=LOOP, runs=2, output="plain")
+    times = [Path(folder, "flow-times.csv").read_bytes() for folder in ("kept", "plain")]
+    assert times[0] == times[1]
+    with pytest.raises(InputError, match="record: is of runs as they happen"):
+        dropcast.simulate(experiment=LOOP, keep="runs.jsonl", record="flows", output="x")
+    with pytest.raises(InputError, match="output: is of the whole experiment"):
+        dropcast.simulate(experiment=LOOP, keep="runs.jsonl", part="1/2", output="x")
     with pytest.raises(InputError, match="keep: belongs to an experiment"):
         dropcast.simulate(keep="runs.jsonl")
 

@@ -104,11 +104,36 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Traces that a caution names, at most.
+const MOST_NAMED: usize = 5;
+
+/// How many rows of each trace a caution is about, the most first; nothing for one trace.
+fn by_trace(verdict: &Verdict, note: InputNote) -> String {
+    if verdict.traces.len() < 2 {
+        return String::new();
+    }
+    let traces = verdict.traces.iter().zip(&verdict.by_trace);
+    let mut rows: Vec<(&str, u64)> = traces
+        .filter_map(|(name, trace)| Some((name.as_str(), *trace.cautions.get(&note)?)))
+        .collect();
+    rows.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
+    let are_left_out = rows.len() > MOST_NAMED;
+    rows.truncate(MOST_NAMED);
+    let mut named: Vec<String> =
+        rows.iter().map(|(name, rows)| format!("{} in {name}", count(*rows))).collect();
+    if are_left_out {
+        named.push("the rest in other traces".to_owned());
+    }
+    if named.is_empty() { String::new() } else { format!(" Of these are {}.", named.join(", ")) }
+}
+
 /// Why the numbers of a verdict may be wrong.
 pub(crate) fn cautions(verdict: &Verdict) -> Vec<String> {
     let notes = verdict.cautions.iter();
-    let mut sentences: Vec<String> =
-        notes.map(|(note, &rows)| format!("Beware: {}.", note_words(*note, rows))).collect();
+    let told = |(note, &rows): (&InputNote, &u64)| {
+        format!("Beware: {}.{}", note_words(*note, rows), by_trace(verdict, *note))
+    };
+    let mut sentences: Vec<String> = notes.map(told).collect();
     let (dropped, arrived) = (verdict.dropped.packets, verdict.arrived.packets);
     sentences.extend(overload_words("LQD", dropped, arrived));
     let agreement = &verdict.lqd_agreement.confusion;

@@ -18,6 +18,7 @@ mod panels;
 mod pgfplots;
 mod svg;
 mod ticks;
+mod tikz;
 
 pub use figure::{
     Axis, BarFigure, BarGroup, Clock, Draw, HeatFigure, Labels, LineFigure, Panel, PanelFigure,

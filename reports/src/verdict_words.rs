@@ -159,7 +159,7 @@ mod tests {
     use dropcast_pipeline::report::verdict::{
         Conclusion, CongestionSection, DropCounts, FlowsTold, GainRange, LevelThreshold,
         OccupancySection, OptimumSection, PauseSection, ReasonSection, RivalGains, RivalKind,
-        RivalSection, RivalsSection, VERDICT_SCHEMA_VERSION,
+        RivalSection, RivalsSection, TraceDrops, VERDICT_SCHEMA_VERSION,
     };
     use dropcast_pipeline::report::{AgreementSection, PolicySection};
     use dropcast_pipeline::wall_clock::UtcOffset;
@@ -314,6 +314,26 @@ mod tests {
         assert!(lead(&verdict, None).ends_with("cannot tell whether an oracle is needed."));
         verdict.counts.arrived = Sent::default();
         assert!(lead(&verdict, None).starts_with("No packet arrives on this trace"));
+    }
+
+    #[test]
+    fn cautions_say_of_which_traces_they_are() {
+        let mut verdict = verdict(gain(), 0);
+        verdict.cautions.insert(InputNote::Skew, 15);
+        let said = |verdict: &Verdict| crate::drop_words::cautions(verdict)[0].clone();
+        assert!(said(&verdict).ends_with("clocks of captures differ (docs/pcap.md)."));
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        verdict.traces = names.map(str::to_owned).to_vec();
+        verdict.by_trace = vec![TraceDrops::default(); names.len()];
+        for (at, rows) in [(0, 3), (2, 12)] {
+            verdict.by_trace[at].cautions.insert(InputNote::Skew, rows);
+        }
+        assert!(said(&verdict).ends_with("(docs/pcap.md). Of these are 12 in c, 3 in a."));
+        for at in 3..7 {
+            verdict.by_trace[at].cautions.insert(InputNote::Skew, 1);
+        }
+        let ending = "12 in c, 3 in a, 1 in d, 1 in e, 1 in f, the rest in other traces.";
+        assert!(said(&verdict).ends_with(ending), "{}", said(&verdict));
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn closed_loop(
     }
     let mut prepared = experiment.prepare()?;
     if let Some(path) = &args.keep {
-        prepared = prepared.keeping(kept_runs::open(path, progress)?);
+        prepared = prepared.keeping_flow_times(kept_runs::open(path, progress)?);
     }
     let resources = Resources { threads: args.threads, memory: None };
     if let (Some(part), Some(keep)) = (args.part, &args.keep) {

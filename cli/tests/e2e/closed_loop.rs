@@ -5,6 +5,7 @@ use crate::pipeline::rows;
 use crate::room::Room;
 use dropcast_data::{EventOptions, EventReader, Outcome};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A small fabric with full buffers, over in a fraction of a second.
 pub(crate) const EXPERIMENT: &str = "
@@ -290,6 +291,25 @@ fn finished_runs_are_not_repeated() {
         assert_eq!(room.good(&format!("{run} --keep runs.jsonl --threads 2")), plain);
         assert!(kept().starts_with(&part));
         assert_eq!(kept().lines().count(), 15);
+    }
+    // Kept runs have what the folder of an experiment shows, to the byte.
+    let before = kept();
+    room.good(&format!("{run} --keep runs.jsonl -o from-kept"));
+    assert_eq!(kept(), before, "none is repeated");
+    room.good(&format!("{run} --record flows -o plain"));
+    let files = room.files();
+    let shown = |folder: &str| -> BTreeMap<String, &Vec<u8>> {
+        let own =
+            files.iter().filter_map(|(name, bytes)| Some((name.strip_prefix(folder)?, bytes)));
+        own.filter(|(name, _)| !name.contains("/run-"))
+            .map(|(name, bytes)| (name.to_owned(), bytes))
+            .collect()
+    };
+    assert!(shown("from-kept/").len() > 20, "{:?}", files.keys());
+    assert!(shown("from-kept/") == shown("plain/"), "{:?}", files.keys());
+    for (given, clash) in [("--record flows -o x", "--record"), ("--part 1/2 -o x", "--output")] {
+        let said = refuse(&room, &format!("{run} --keep runs.jsonl {given}"));
+        assert!(said.contains("cannot be used with") && said.contains(clash), "{said}");
     }
     // Other traffic is another run.
     room.good(&format!("{run} --policy lqd --seed 9 --keep runs.jsonl"));

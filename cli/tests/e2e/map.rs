@@ -39,7 +39,11 @@ fn a_map_is_a_table_a_summary_and_pictures() {
     let line = csv.split(lqd).nth(1).and_then(|rest| rest.lines().next()).unwrap();
     assert!(line.ends_with(",unclear"), "{csv}");
     let picture = text("loads-goodput_bps-lqd.svg");
-    assert!(picture.contains("LQD against the best policy that predicts nothing"));
+    let title = "LQD against the best policy that predicts nothing";
+    assert!(picture.contains(&format!("<desc>{title}")), "{picture}");
+    assert!(!picture.contains("font-weight=\"bold\""), "the title is for the caption: {picture}");
+    let tex = text("loads-goodput_bps-lqd.tex");
+    assert!(tex.contains(&format!("% {title}")) && tex.contains("\\begin{tikzpicture}"), "{tex}");
     let json = room.good("map small.toml --threads 1 --format json");
     assert_eq!(json.trim_end(), text("map.json"));
 }

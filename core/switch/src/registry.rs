@@ -58,7 +58,10 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
         table.insert("name".to_owned(), toml::Value::String(name.trim().to_owned()));
         table.try_into()
     };
-    read().map_err(|error| NameError { text: text.to_owned(), problem: error.message().to_owned() })
+    read().map_err(|error| NameError {
+        text: text.to_owned(),
+        problem: dropcast_features::with_suggestion(error.message()),
+    })
 }
 
 /// Parameters that are written even with their defaults: nobody speaks of these policies without.

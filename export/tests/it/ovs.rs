@@ -1,6 +1,8 @@
 //! Flows, run by Open vSwitch itself, without a network: ovs-vswitchd with a dummy datapath
 //! translates a packet for each row and reports its final registers.
 
+mod traffic;
+
 use crate::forests::{Shape, origin_of, random_forest};
 use crate::tools::{run, tool};
 use dropcast_export::{ExportError, Vectors, export};

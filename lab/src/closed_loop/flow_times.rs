@@ -3,6 +3,7 @@
 use super::{Experiment, NamedPolicy};
 use dropcast_reports::csv::quoted;
 use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -18,7 +19,8 @@ pub(crate) fn at_share(sorted: &[f64], all: u64, share: f64) -> Option<f64> {
 }
 
 /// What is measured of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Flow completion time, nanoseconds.
     FctNs,
@@ -37,7 +39,8 @@ impl Measure {
 }
 
 /// Flows that are told together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FlowGroup {
     /// A class.
     Kind(FlowKind),
@@ -92,7 +95,43 @@ pub struct AtShare {
 }
 
 /// Flows that started, and a measure of them at each of [`shares`].
-type OfFlows = (u64, Vec<Option<f64>>);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfFlows {
+    flows: u64,
+    #[serde(with = "exact")]
+    at_shares: Vec<Option<f64>>,
+}
+
+/// Numbers as text that is read back to the bit, which numbers of JSON need not be.
+mod exact {
+    use super::shares;
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    const NONE: &str = "-";
+
+    pub(super) fn serialize<S: Serializer>(
+        values: &[Option<f64>],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = |value: &Option<f64>| value.map_or(NONE.to_owned(), |value| value.to_string());
+        to.serialize_str(&values.iter().map(text).collect::<Vec<_>>().join(" "))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Vec<Option<f64>>, D::Error> {
+        let text = String::deserialize(from)?;
+        let value = |text: &str| if text == NONE { Ok(None) } else { text.parse().map(Some) };
+        let values: Vec<Option<f64>> =
+            text.split(' ').map(value).collect::<Result<_, _>>().map_err(D::Error::custom)?;
+        if values.len() != shares().count() {
+            return Err(D::Error::custom("flow times are of other shares"));
+        }
+        Ok(values)
+    }
+}
 
 /// Both measures of one run, by group.
 pub(super) type TimesOfRun = BTreeMap<(FlowGroup, Measure), OfFlows>;
@@ -134,8 +173,9 @@ impl TimesSink {
             shares().map(|share| at_share(&values, flows, share)).collect()
         };
         let of_group = |(group, (flows, [times, slowdowns])): (FlowGroup, Times)| {
-            [(Measure::FctNs, times), (Measure::Slowdown, slowdowns)]
-                .map(|(measure, values)| ((group, measure), (flows, at_shares(values, flows))))
+            [(Measure::FctNs, times), (Measure::Slowdown, slowdowns)].map(|(measure, values)| {
+                ((group, measure), OfFlows { flows, at_shares: at_shares(values, flows) })
+            })
         };
         self.groups.into_iter().flat_map(of_group).collect()
     }
@@ -156,7 +196,7 @@ pub(super) fn joined(
             policy: policy.label.clone(),
             group,
             measure,
-            flows: runs.iter().map(|run| run.0).sum(),
+            flows: runs.iter().map(|run| run.flows).sum(),
             points: shares().enumerate().filter_map(|at| point(&runs, at)).collect(),
         };
         together.into_iter().map(times).collect::<Vec<_>>()
@@ -165,7 +205,7 @@ pub(super) fn joined(
 }
 
 fn point(runs: &[&OfFlows], (at, share): (usize, f64)) -> Option<AtShare> {
-    let values = runs.iter().map(|run| run.1[at]).collect::<Option<Vec<f64>>>()?;
+    let values = runs.iter().map(|run| run.at_shares[at]).collect::<Option<Vec<f64>>>()?;
     Some(AtShare {
         share,
         mean: values.iter().sum::<f64>() / values.len() as f64,

@@ -16,6 +16,8 @@ pub(super) struct Job {
     models: BTreeMap<String, String>,
     /// Places of policies in the experiment, and numbers of runs.
     pub(super) runs: Vec<(usize, u32)>,
+    /// Whether it is asked how long flows took.
+    pub(super) with_times: bool,
 }
 
 impl Job {
@@ -23,6 +25,7 @@ impl Job {
         experiment: &Experiment,
         oracles: &Oracles,
         runs: Vec<(usize, u32)>,
+        with_times: bool,
     ) -> Result<Self, PipelineError> {
         let mut experiment = experiment.clone();
         if let Some(path) = &mut experiment.flow_list {
@@ -34,7 +37,7 @@ impl Job {
         let models =
             asking.map(|(policy, name)| Ok((name.to_owned(), oracles.described(&policy.spec)?)));
         let models = models.collect::<Result<_, PipelineError>>()?;
-        Ok(Job { experiment, models, runs })
+        Ok(Job { experiment, models, runs, with_times })
     }
 
     pub(super) fn text(&self) -> Result<String, PipelineError> {

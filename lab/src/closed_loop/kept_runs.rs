@@ -1,5 +1,6 @@
 //! Finished runs in a file, so that a job that was stopped goes on and several machines share one.
 
+use super::flow_times::{FlowGroup, Measure, OfFlows, TimesOfRun};
 use dropcast_data::{DataError, sha256, sha256_file};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
@@ -44,16 +45,34 @@ pub trait Fleet: Debug + Send + Sync {
 
 #[derive(Debug)]
 struct Known {
-    runs: BTreeMap<String, RunSummary>,
+    runs: BTreeMap<String, KeptRun>,
     file: File,
     /// Of whole lines in the file.
     bytes: u64,
 }
 
+/// What a run came to.
+#[derive(Clone, Debug)]
+struct KeptRun {
+    summary: RunSummary,
+    /// If flow times were asked for when it ran.
+    times: Option<TimesOfRun>,
+}
+
+impl Known {
+    /// Adds a run. Of a run that is there twice, flow times are not lost.
+    fn insert(&mut self, Line { run, summary, times }: Line) {
+        let known = self.runs.entry(run).or_insert(KeptRun { summary, times: None });
+        if let Some(times) = times {
+            known.times = Some(times.into_iter().collect());
+        }
+    }
+}
+
 /// How a line of the file begins.
 const LINE_BEGINS: &[u8] = b"{\"run\":";
 
-/// No line is as long, in bytes: a summary has a few hundred numbers.
+/// No line is as long, in bytes: a summary has a few hundred numbers, flow times have as many for each class of flows.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// A line of the file.
@@ -63,6 +82,9 @@ struct Line {
     /// SHA-256 of what determines the run.
     run: String,
     summary: RunSummary,
+    /// How long flows took, by class and measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<Vec<((FlowGroup, Measure), OfFlows)>>,
 }
 
 /// Part `number`, from 1, of `of` equal ones.
@@ -122,8 +144,8 @@ impl KeptRuns {
             }
             Err(TryLockError::Error(error)) => return Err(io("be locked")(error).into()),
         }
-        let (mut runs, mut bytes) = (BTreeMap::new(), 0);
-        let mut reader = BufReader::new(&file);
+        let mut known = Known { runs: BTreeMap::new(), file, bytes: 0 };
+        let mut reader = BufReader::new(known.file.try_clone().map_err(io("be read"))?);
         let mut text = Vec::new();
         for number in 1_u64.. {
             text.clear();
@@ -132,13 +154,13 @@ impl KeptRuns {
             if read < LONGEST_LINE && text.last() != Some(&b'\n') {
                 break;
             }
-            let Line { run, summary } = serde_json::from_slice(&text).map_err(|error| {
+            let line = serde_json::from_slice(&text).map_err(|error| {
                 let problem =
                     format!("line {number} is no finished run ({error}); name a file of --keep");
                 PipelineError::unfit(path.display(), problem)
             })?;
-            runs.insert(run, summary);
-            bytes += read;
+            known.insert(line);
+            known.bytes += read;
         }
         if !text.is_empty() {
             // A file of something else is left alone.
@@ -146,12 +168,11 @@ impl KeptRuns {
                 let problem = "its last line is no finished run; name a file of --keep";
                 return Err(PipelineError::unfit(path.display(), problem));
             }
-            file.set_len(bytes).map_err(io("be shortened"))?;
+            known.file.set_len(known.bytes).map_err(io("be shortened"))?;
             let file = path.display();
             progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
         }
-        let known = Mutex::new(Known { runs, file, bytes });
-        Ok(KeptRuns { path: path.to_owned(), program, known, fleet: None })
+        Ok(KeptRuns { path: path.to_owned(), program, known: Mutex::new(known), fleet: None })
     }
 
     /// Runs that are not known are asked of `fleet`, where many are at once.
@@ -171,7 +192,13 @@ impl KeptRuns {
 
     /// The run with this key, if it is known.
     pub(super) fn get(&self, key: &str) -> Option<RunSummary> {
-        self.known().runs.get(key).cloned()
+        self.known().runs.get(key).map(|run| run.summary.clone())
+    }
+
+    /// The run with this key and its flow times, if both are known.
+    pub(super) fn get_with_times(&self, key: &str) -> Option<(RunSummary, TimesOfRun)> {
+        let KeptRun { summary, times } = self.known().runs.get(key).cloned()?;
+        Some((summary, times?))
     }
 
     /// Adds the lines of another file.
@@ -186,8 +213,14 @@ impl KeptRuns {
     }
 
     /// Adds a run.
-    pub(super) fn add(&self, key: String, summary: &RunSummary) -> Result<(), PipelineError> {
-        self.add_line(Line { run: key, summary: summary.clone() })
+    pub(super) fn add(
+        &self,
+        key: String,
+        summary: &RunSummary,
+        times: Option<&TimesOfRun>,
+    ) -> Result<(), PipelineError> {
+        let times = times.map(|times| times.clone().into_iter().collect());
+        self.add_line(Line { run: key, summary: summary.clone(), times })
     }
 
     fn add_line(&self, line: Line) -> Result<(), PipelineError> {
@@ -201,7 +234,7 @@ impl KeptRuns {
             DataError::Io { file, doing: "be written", source }
         })?;
         known.bytes += text.len() as u64;
-        known.runs.insert(line.run, line.summary);
+        known.insert(line);
         Ok(())
     }
 

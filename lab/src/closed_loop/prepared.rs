@@ -1,5 +1,6 @@
 //! A checked experiment, and its runs.
 
+use super::flow_times::{TimesOfRun, TimesSink};
 use super::job::Job;
 use super::kept_runs::encoded;
 use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
@@ -29,6 +30,8 @@ pub struct Prepared {
     /// What is told of it.
     note: Option<String>,
     kept: Option<Arc<KeptRuns>>,
+    /// Whether kept runs have flow times, too.
+    with_times: bool,
 }
 
 impl Experiment {
@@ -76,7 +79,7 @@ impl Prepared {
             Some(path) => read_flows(path, &experiment)?,
             None => (None, None),
         };
-        let prepared = Prepared { experiment, oracles, flows, note, kept: None };
+        let prepared = Prepared { experiment, oracles, flows, note, kept: None, with_times: false };
         // Whatever a run could find wrong is wrong in the first.
         let fabric = prepared.fabric(0)?;
         prepared.traffic(&fabric, 0)?;
@@ -90,6 +93,16 @@ impl Prepared {
     pub fn keeping(mut self, kept: Arc<KeptRuns>) -> Self {
         self.kept = Some(kept);
         self
+    }
+
+    /// Like [`Prepared::keeping`]; what is kept of a run suffices for [`Prepared::write`].
+    pub fn keeping_flow_times(self, kept: Arc<KeptRuns>) -> Self {
+        Prepared { with_times: true, ..self.keeping(kept) }
+    }
+
+    /// Whether runs are kept, so that what has run before need not run again.
+    pub(super) fn is_keeping(&self) -> bool {
+        self.kept.is_some()
     }
 
     /// What it was made from.
@@ -177,17 +190,47 @@ impl Prepared {
     /// If a flow does not fit the fabric, or a run cannot be kept.
     pub fn summarize(&self, policy: &NamedPolicy, run: u32) -> Result<RunSummary, PipelineError> {
         let Some(kept) = &self.kept else { return self.summarize_anew(policy, run) };
+        if self.with_times {
+            return Ok(self.summarize_with_times(policy, run)?.0);
+        }
         let key = kept.key(&self.determines(policy, run)?);
         if let Some(summary) = kept.get(&key) {
             return Ok(summary);
         }
         let summary = self.summarize_anew(policy, run)?;
-        kept.add(key, &summary)?;
+        kept.add(key, &summary, None)?;
         Ok(summary)
     }
 
+    /// Like [`Prepared::summarize`], with how long flows took.
+    pub(super) fn summarize_with_times(
+        &self,
+        policy: &NamedPolicy,
+        run: u32,
+    ) -> Result<(RunSummary, TimesOfRun), PipelineError> {
+        let known = match &self.kept {
+            None => None,
+            Some(kept) => Some((kept, kept.key(&self.determines(policy, run)?))),
+        };
+        if let Some(whole) = known.as_ref().and_then(|(kept, key)| kept.get_with_times(key)) {
+            return Ok(whole);
+        }
+        let mut summarizer = self.summarizer(run)?;
+        let mut times = TimesSink::new(self.experiment.size_buckets()?);
+        let outcome = self.run(policy, run, &mut (&mut summarizer, &mut times))?;
+        let (summary, times) = (summarizer.finish(&outcome), times.finish());
+        if let Some((kept, key)) = known {
+            kept.add(key, &summary, Some(&times))?;
+        }
+        Ok((summary, times))
+    }
+
     /// Asks the fleet, if there is one, for those of these runs of every policy that are not known.
-    fn ask_fleet(&self, runs: Range<u32>, progress: &dyn Progress) -> Result<(), PipelineError> {
+    pub(super) fn ask_fleet(
+        &self,
+        runs: Range<u32>,
+        progress: &dyn Progress,
+    ) -> Result<(), PipelineError> {
         let Some((kept, fleet)) = self.kept.as_ref().and_then(|kept| Some((kept, kept.fleet()?)))
         else {
             return Ok(());
@@ -195,7 +238,12 @@ impl Prepared {
         let mut missing = Vec::new();
         for (place, policy) in self.experiment.policies.iter().enumerate() {
             for run in runs.clone() {
-                if kept.get(&kept.key(&self.determines(policy, run)?)).is_none() {
+                let key = kept.key(&self.determines(policy, run)?);
+                let is_known = match self.with_times {
+                    true => kept.get_with_times(&key).is_some(),
+                    false => kept.get(&key).is_some(),
+                };
+                if !is_known {
                     missing.push((place, run));
                 }
             }
@@ -204,7 +252,7 @@ impl Prepared {
             return Ok(());
         }
         let count = missing.len();
-        let job = Job::new(&self.experiment, &self.oracles, missing)?;
+        let job = Job::new(&self.experiment, &self.oracles, missing, self.with_times)?;
         fleet.simulate(&job.text()?, count, &mut |lines| {
             check(progress)?;
             kept.add_lines(lines)
@@ -323,7 +371,8 @@ pub fn simulate_share(
     progress: &dyn Progress,
 ) -> Result<usize, PipelineError> {
     let job = Job::read(job)?;
-    let prepared = job.experiment.prepare_with(job.oracles()?)?.keeping(kept);
+    let prepared = job.experiment.prepare_with(job.oracles()?)?;
+    let prepared = Prepared { with_times: job.with_times, ..prepared.keeping(kept) };
     let policies = &job.experiment.policies;
     let runs = run_all("simulate", part.of(job.runs), resources, progress, |(place, run)| {
         let none = || PipelineError::unfit("job", format!("has no policy {place}"));

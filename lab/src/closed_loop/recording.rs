@@ -90,6 +90,8 @@ impl Prepared {
     /// `folder`/summary.json, [`FlowTimes`] into `folder`/flow-times.csv, and what `draw` makes of these: files called
     /// `flow-times-NAME.svg` or `.tex` with their content. All of it appears at the end, in place of an earlier experiment.
     ///
+    /// If it is keeping runs, `files` are not written: a run that is kept does not happen again.
+    ///
     /// # Errors
     /// If a flow does not fit the fabric, a file cannot be written, or another job works there.
     pub fn write(
@@ -113,10 +115,14 @@ impl Prepared {
         let runs = 0..self.experiment().runs;
         self.note_sizes(progress);
         let times = Mutex::new(BTreeMap::new());
+        self.ask_fleet(runs.clone(), progress)?;
         let comparison = self.compare_by(runs, resources, progress, |policy, run| {
-            let own = self.experiment().folder_of(policy);
-            let own = work.path().join(own).join(format!("run-{run}"));
-            let (summary, of_run) = self.record(policy, run, files, &own)?;
+            let (summary, of_run) = if self.is_keeping() {
+                self.summarize_with_times(policy, run)?
+            } else {
+                let own = self.experiment().folder_of(policy);
+                self.record(policy, run, files, &work.path().join(own).join(format!("run-{run}")))?
+            };
             let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
             times.insert((policy.label.clone(), run), of_run);
             Ok(summary)

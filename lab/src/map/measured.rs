@@ -153,7 +153,8 @@ pub fn map_into(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_picture =
             || name.contains("-bytes_") || measures.iter().any(|measure| name.contains(measure));
-        FILES.contains(&&*name) || name.ends_with(".svg") && is_picture()
+        FILES.contains(&&*name)
+            || [".svg", ".tex"].iter().any(|end| name.ends_with(end)) && is_picture()
     })?;
     Ok(map)
 }

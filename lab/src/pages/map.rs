@@ -69,7 +69,7 @@ fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The files of a map, with their names: all values, and a picture for each measure.
+/// The files of a map, with their names: all values, and pictures for each measure, as SVG and for LaTeX, without titles.
 ///
 /// # Errors
 /// See [`PageError`].
@@ -78,8 +78,11 @@ pub fn files(map: &Map) -> Result<Vec<(String, String)>, PageError> {
         ("map.csv".to_owned(), csv(map)),
         ("map.json".to_owned(), serde_json::to_string_pretty(map)?),
     ];
-    let svg = |(name, figure): (String, HeatFigure)| (name + ".svg", figure.to_svg(Page::Alone));
-    files.extend(figures(map).into_iter().map(svg));
+    for (name, figure) in figures(map) {
+        let plain = HeatFigure { title: String::new(), ..figure.clone() };
+        files.push((format!("{name}.svg"), plain.to_svg(Page::Alone)));
+        files.push((format!("{name}.tex"), figure.to_tikz()));
+    }
     Ok(files)
 }
 

@@ -80,7 +80,8 @@ def simulate(
     distributions of flow times and their pictures (docs/fabric.md).
 
     Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
-    ``part``, such as "2/4", only that part of them is simulated, and their number returned.
+    ``part``, such as "2/4", only that part of them is simulated, and their number returned. The folder
+    then has no files of each run.
     """
     path = None if output is None else os.fspath(output)
     if experiment is False:
@@ -104,7 +105,9 @@ def simulate(
     }
     config = None if experiment is True else described(experiment)
     if keep is not None:
-        _refuse({"output": output, "record": record}, "holds whole runs, and keep only what they came to")
+        _refuse({"record": record}, "is of runs as they happen, and kept runs do not happen again; leave it or keep out")
+    if part is not None:
+        _refuse({"output": output}, "is of the whole experiment, and a part of it is simulated")
     keeping = _keeping(keep, part)
     found, text = _dropcast.experiment(Bar(progress), config, changed, keeping, path)
     return json.loads(found) if part is not None else Comparison(json.loads(found), text)

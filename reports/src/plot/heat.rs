@@ -56,8 +56,7 @@ impl HeatFigure {
         let top = (self.rows.len() - row) as f64;
         let (left, upper) = plot.place(column as f64, top);
         let (right, lower) = plot.place(column as f64 + 1.0, top - 1.0);
-        let value = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
-        let Some(value) = value.filter(|value| value.is_finite()) else {
+        let Some(value) = self.value_at(row, column) else {
             let middle = ((left + right) / 2, (upper + lower) / 2);
             if size >= LEGIBLE {
                 canvas.text("\u{2013}", middle, Anchor::Middle);
@@ -66,9 +65,8 @@ impl HeatFigure {
         };
         let (from, to) = ((left + SEAM, upper + SEAM), (right - SEAM, lower - SEAM));
         let fill = ramp(self.depth_of(value));
-        let is_starred = self.starred.get(row).and_then(|stars| stars.get(column)) == Some(&true);
         let text = match size {
-            LEGIBLE.. => self.written(value) + if is_starred { "*" } else { "" },
+            LEGIBLE.. => self.cell_text(row, column, value),
             _ => String::new(),
         };
         canvas.tile(from, to, fill, &text, (size, on_tile(fill)));
@@ -80,12 +78,24 @@ impl HeatFigure {
         canvas.marks.area(from, to, x, value, text);
     }
 
+    /// The value of a cell, if it has one.
+    pub(super) fn value_at(&self, row: usize, column: usize) -> Option<f64> {
+        let value = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
+        value.filter(|value| value.is_finite())
+    }
+
+    /// What is written in a cell of this value.
+    pub(super) fn cell_text(&self, row: usize, column: usize, value: f64) -> String {
+        let is_starred = self.starred.get(row).and_then(|stars| stars.get(column)) == Some(&true);
+        self.written(value) + if is_starred { "*" } else { "" }
+    }
+
     fn written(&self, value: f64) -> String {
         numbers::ratio(value * self.value.unit.factor(), self.decimals)
     }
 
     /// The colour intensity of a value, from 0 for the lowest to 1 for the highest; of the given range, below 0 for those below it.
-    fn depth_of(&self, value: f64) -> f64 {
+    pub(super) fn depth_of(&self, value: f64) -> f64 {
         let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
         let (low, high) = self.value.range.unwrap_or_else(|| {
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))

@@ -149,7 +149,7 @@ fn axis(name: &str, axis: &Axis) -> String {
 }
 
 /// A text as LaTeX prints it.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -1,6 +1,7 @@
 //! Classes of flows.
 
 use crate::fabric::{Flow, FlowClass};
+use serde::{Deserialize, Serialize};
 
 /// Maximum payload of a short flow, bytes.
 pub const SHORT_BYTES: u64 = 100_000;
@@ -8,7 +9,8 @@ pub const SHORT_BYTES: u64 = 100_000;
 pub const LONG_BYTES: u64 = 1_000_000;
 
 /// The classes of a [`crate::RunSummary`], without `single`: each flow is in one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FlowKind {
     /// [`crate::RunSummary::incast`].
     Incast,

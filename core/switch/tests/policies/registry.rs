@@ -140,8 +140,9 @@ fn mistakes_are_named() {
         let error = text.parse::<PolicySpec>().expect_err("has a mistake").to_string();
         assert!(error.contains(says) && error.contains(text), "{error:?} should say {says:?}");
     };
-    check("lqdd", "unknown variant `lqdd`, expected one of `lqd`, `follow-lqd`");
-    check("abm:alhpa=1", "unknown field `alhpa`, expected one of `alpha`");
+    check("lqdd", "unknown variant `lqdd`; did you mean `lqd`?");
+    check("queue", "unknown variant `queue`, expected one of `lqd`, `follow-lqd`");
+    check("abm:alhpa=1", "unknown field `alhpa`; did you mean `alpha`?");
     check("lqd:alpha=1", "unknown field `alpha`");
     check("abm:alpha", "\"alpha\" is not key=value");
     check("dt:alpha=1, alpha=2", "alpha is given twice");

@@ -20,5 +20,6 @@ mod ns3_page;
 mod onnx;
 mod policy_code;
 mod replay;
+mod under_traffic;
 mod verilog;
 mod verilog_level;

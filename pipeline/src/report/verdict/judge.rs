@@ -27,7 +27,8 @@ use std::num::NonZeroUsize;
 pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
-    cautions: BTreeMap<InputNote, u64>,
+    /// By trace.
+    cautions: Vec<BTreeMap<InputNote, u64>>,
     open: Option<OpenTrace>,
     /// Whether a model's replay of the same rows runs beside this.
     is_beside_model: bool,
@@ -74,7 +75,7 @@ impl Judge {
         Judge {
             threads,
             names: Vec::new(),
-            cautions: BTreeMap::new(),
+            cautions: Vec::new(),
             open: None,
             is_beside_model: false,
             replayed: BTreeMap::new(),
@@ -124,11 +125,8 @@ impl Judge {
         let replay = (!self.is_beside_model).then(|| replay.pausing(&meta.pauses));
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
-        for (note, rows) in meta.inputs.iter().flat_map(|input| &input.notes) {
-            if note.is_caution() {
-                *self.cautions.entry(*note).or_default() += rows;
-            }
-        }
+        let notes = meta.inputs.iter().flat_map(|input| &input.notes);
+        self.cautions.push(summed(notes.filter(|(note, _)| note.is_caution())));
         self.pauses.add(&meta.pauses);
         let specs = specs.clone();
         self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0 });
@@ -250,11 +248,12 @@ impl Judge {
         let (queues, queues_left_out) = self.places.queues(best_alpha);
         let counts = self.counts.counts(best_alpha);
         let own_policy = common_own_policy(self.replayed.values());
-        let by_trace = self.places.traces(self.names.len(), best_alpha);
+        let cautions = summed(self.cautions.iter().flatten());
+        let by_trace = self.places.traces(self.cautions, best_alpha);
         Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: self.names,
-            cautions: self.cautions,
+            cautions,
             lqd_agreement: totals.lqd_agreement,
             arrived: totals.arrived,
             flows: self.flows,
@@ -286,4 +285,10 @@ impl Judge {
             utc_offset: UtcOffset::default(),
         }
     }
+}
+/// Notes, and how many rows each is about in all.
+fn summed<'a>(notes: impl Iterator<Item = (&'a InputNote, &'a u64)>) -> BTreeMap<InputNote, u64> {
+    let mut sum = BTreeMap::new();
+    notes.for_each(|(note, rows)| *sum.entry(*note).or_default() += rows);
+    sum
 }

@@ -1,6 +1,7 @@
 //! Drops by switch, port and queue.
 
 use super::drop_counts::{Counted, DropCounts, Tally};
+use dropcast_data::InputNote;
 use dropcast_replay::Replayed;
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct TraceDrops {
     pub peak_occupancy: Option<f64>,
     /// Its packets.
     pub counts: DropCounts,
+    /// Its part of the verdict's `cautions`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cautions: BTreeMap<InputNote, u64>,
 }
 
 /// A queue of a switch.
@@ -101,17 +105,21 @@ impl Places {
     }
 
     /// Each of so many traces.
-    pub(super) fn traces(&self, traces: usize, best_alpha: Option<usize>) -> Vec<TraceDrops> {
-        let of = |trace: usize| {
+    pub(super) fn traces(
+        &self,
+        cautions: Vec<BTreeMap<InputNote, u64>>,
+        best_alpha: Option<usize>,
+    ) -> Vec<TraceDrops> {
+        let of = |(trace, cautions): (usize, BTreeMap<InputNote, u64>)| {
             let first = (trace, 0, 0, 0);
             let own = self.queues.range(first..=(trace, u16::MAX, u16::MAX, u8::MAX));
             let mut tally = Tally::default();
             own.for_each(|(_, queue)| tally.merge(queue));
             let peaks = self.peaks.range((trace, 0)..=(trace, u16::MAX));
             let peak = peaks.map(|(_, &permille)| f64::from(permille) / 1_000.0).reduce(f64::max);
-            TraceDrops { peak_occupancy: peak, counts: tally.counts(best_alpha) }
+            TraceDrops { peak_occupancy: peak, counts: tally.counts(best_alpha), cautions }
         };
-        (0..traces).map(of).collect()
+        cautions.into_iter().enumerate().map(of).collect()
     }
 
     /// The queues at which something is dropped, or predicted to be: the worst if there are too many,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 13;
+pub const VERDICT_SCHEMA_VERSION: u32 = 14;
 
 /// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

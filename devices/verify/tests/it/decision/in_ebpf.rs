@@ -24,7 +24,7 @@ pub(crate) fn decide(
 ) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     compile(folder.path(), files, packets)?;
-    build_decision_loader(folder.path(), spec)?;
+    build_decision_loader(folder.path(), spec, include_str!("kernel.c"))?;
     run(folder.path(), records, falls_back.then_some("fall-back").as_slice())
 }
 
@@ -37,15 +37,27 @@ pub(crate) fn decide_by_turns(
     half: usize,
 ) -> Option<Result<Vec<u8>, ()>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    compile(folder.path(), files[0], None)?;
-    fs::create_dir(folder.path().join("next")).expect("a new folder");
-    compile(&folder.path().join("next"), files[1], None)?;
-    build_decision_loader(folder.path(), spec)?;
+    compile_both(folder.path(), files)?;
+    build_decision_loader(folder.path(), spec, include_str!("kernel.c"))?;
     let output = output_of(folder.path(), records, &["next/m_decision.bpf.o", &half.to_string()]);
     if output.status.code() == Some(REFUSED) {
         return Some(Err(()));
     }
     kernel_did(&output).then_some(Ok(output.stdout))
+}
+
+/// Whether each arrival is passed on at an interface to which two programs over the same maps are attached by turns all the time;
+/// `None` if a tool is missing or the kernel does not permit it.
+pub(crate) fn decide_at_an_interface(
+    files: [&[EmittedFile]; 2],
+    spec: &SwitchSpec,
+    records: &[[u32; 6]],
+) -> Option<Vec<bool>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    compile_both(folder.path(), files)?;
+    build_decision_loader(folder.path(), spec, include_str!("interface.c"))?;
+    let told = run(folder.path(), records, &["next/m_decision.bpf.o"])?;
+    Some(told.into_iter().map(|passed| passed == 1).collect())
 }
 
 /// The loader's exit status if the kernel refuses another program over the maps of the first.
@@ -66,9 +78,16 @@ fn compile(folder: &Path, files: &[EmittedFile], packets: Option<u32>) -> Option
     Some(())
 }
 
-fn build_decision_loader(folder: &Path, spec: &SwitchSpec) -> Option<()> {
+/// Compiles the decisions of two models, the second in the folder `next`.
+fn compile_both(folder: &Path, files: [&[EmittedFile]; 2]) -> Option<()> {
+    compile(folder, files[0], None)?;
+    fs::create_dir(folder.join("next")).expect("a new folder");
+    compile(&folder.join("next"), files[1], None)
+}
+
+fn build_decision_loader(folder: &Path, spec: &SwitchSpec, text: &str) -> Option<()> {
     let rates: Vec<String> = spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
-    let loader = include_str!("kernel.c")
+    let loader = text
         .replace("SWITCH_PORTS", &spec.ports().to_string())
         .replace("SWITCH_QUEUES", &spec.queues_per_port.to_string())
         .replace("SWITCH_BUFFER", &spec.buffer_bytes.to_string())
@@ -81,7 +100,7 @@ fn build_decision_loader(folder: &Path, spec: &SwitchSpec) -> Option<()> {
 pub(crate) fn build_loader(folder: &Path, text: &str) -> Option<()> {
     fs::write(folder.join("loader.c"), text).expect("written");
     let mut compile = found(GCC)?.in_folder(folder);
-    compile.args(["-O1", "-Wall", "-Wextra", "loader.c", "-o", "loader", "-lbpf"]);
+    compile.args(["-O1", "-Wall", "-Wextra", "-pthread", "loader.c", "-o", "loader", "-lbpf"]);
     let output = compile.output().expect("it starts");
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

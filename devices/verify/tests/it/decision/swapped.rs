@@ -7,7 +7,7 @@ use super::{Departures, Model, any_switch, files_of, record};
 use crate::event_log::sample;
 use crate::replay::found;
 use dropcast_data::{Event, EventKind, SwitchSpec, Victim};
-use dropcast_forest::Forest;
+use dropcast_forest::{Forest, Node};
 use dropcast_oracle::{DropOracle, NotReady};
 use dropcast_switch::{Credence, Fit, LineRate, Live, Packet, Switch};
 use dropcast_verify::FoundTool;
@@ -16,6 +16,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
+
+/// How threads share what decides.
+const NEXT_MODEL: &str = include_str!("../../../../../docs/programs/next_model.h");
 
 /// Two forests, of which the second decides once it is told to.
 struct Swapped {
@@ -82,13 +85,14 @@ fn swapped(
     gcc: &FoundTool,
     models: [&Model; 2],
     records: &[[u32; 6]],
-    half: usize,
+    half: i64,
 ) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     library(gcc, folder.path(), models[0], "first");
     library(gcc, folder.path(), models[1], "second");
     fs::write(folder.path().join("swapped.c"), include_str!("swapped.c")).expect("written");
-    compiled(gcc, folder.path(), &["swapped.c", "-o", "swapped", "-ldl"]);
+    fs::write(folder.path().join("next_model.h"), NEXT_MODEL).expect("written");
+    compiled(gcc, folder.path(), &["-pthread", "swapped.c", "-o", "swapped", "-ldl"]);
     let mut program = Command::new(folder.path().join("swapped"));
     program.args(["first", "second"].map(|name| folder.path().join(name).join("library.so")));
     program.arg(half.to_string());
@@ -105,7 +109,8 @@ fn a_new_model_takes_over_a_running_state() {
     {
         let [first, second] = [3, 4].map(|seed| Model::random(&spec, features, seed));
         let (records, accepted, half) = decided([&first, &second], &events);
-        let told = swapped(&gcc, [&first, &second], &records, half).expect("one layout");
+        let at = half as i64;
+        let told = swapped(&gcc, [&first, &second], &records, at).expect("one layout");
         let told: Vec<bool> = told.iter().map(|&verdict| verdict <= 1).collect();
         assert!(told == accepted, "{features}");
         let Model { features, forest, .. } = &first;
@@ -116,8 +121,64 @@ fn a_new_model_takes_over_a_running_state() {
             "{features}"
         );
         // It matters which forest decides.
-        let alone = swapped(&gcc, [&first, &first], &records, half).expect("one layout");
+        let alone = swapped(&gcc, [&first, &first], &records, at).expect("one layout");
         assert!(alone.iter().map(|&verdict| verdict <= 1).ne(accepted), "{features}");
+    }
+}
+
+/// A model, and one of half its weights and half its vote threshold: they decide alike, but the trees of one under the vote of
+/// the other do not.
+fn twins(spec: &SwitchSpec, features: &str) -> [Model; 2] {
+    let halved = |model: Model, by: u8| {
+        let mut forest = model.forest;
+        forest.vote_threshold = forest.vote_threshold / 2 * 2 / u32::from(by);
+        for node in forest.trees.iter_mut().flat_map(|tree| &mut tree.nodes) {
+            if let Node::Leaf { weight } = node {
+                *weight = *weight / 2 * 2 / by;
+            }
+        }
+        Model { forest, ..model }
+    };
+    [1, 2].map(|by| halved(Model::random(spec, features, 3), by))
+}
+
+/// Twins replace each other all the time; each verdict must be what one alone says.
+#[test]
+fn no_packet_meets_two_models_while_libraries_take_turns() {
+    let Some(gcc) = found(GCC) else { return };
+    let input = sample();
+    for features in ["level4", "paper4"] {
+        let [first, second] = twins(&input.spec, features);
+        let (records, accepted, _) = decided([&first, &second], &input.events);
+        let told = swapped(&gcc, [&first, &second], &records, -1).expect("one layout");
+        let is_accepted = |told: Vec<u8>| told.into_iter().map(|verdict| verdict <= 1);
+        assert!(is_accepted(told).eq(accepted.iter().copied()), "{features}");
+        // A mixture would be noticed.
+        let vote_threshold = second.forest.vote_threshold;
+        let mixed = Model { forest: Forest { vote_threshold, ..first.forest.clone() }, ..second };
+        let told = swapped(&gcc, [&first, &mixed], &records, -1).expect("one layout");
+        assert!(is_accepted(told).ne(accepted), "{features}");
+    }
+}
+
+/// The same at a network interface, where XDP programs of twins are attached by turns while frames come in.
+#[test]
+fn no_frame_meets_two_models_while_programs_take_turns() {
+    let input = sample();
+    for features in ["level4", "paper4"] {
+        let [first, second] = twins(&input.spec, features);
+        let (records, accepted, _) = decided([&first, &second], &input.events);
+        let vote_threshold = second.forest.vote_threshold;
+        let mixed = Forest { vote_threshold, ..first.forest.clone() };
+        let mixed =
+            Model { spec: input.spec.clone(), features: first.features.clone(), forest: mixed };
+        let [first, second, mixed] = [first, second, mixed].map(|of| files_of(&of, "ebpf"));
+        let told = in_ebpf::decide_at_an_interface([&first, &second], &input.spec, &records);
+        let Some(told) = told else { return };
+        assert!(told == accepted, "{features}");
+        // A mixture would be noticed.
+        let told = in_ebpf::decide_at_an_interface([&first, &mixed], &input.spec, &records);
+        assert!(told.expect("permitted") != accepted, "{features}");
     }
 }
 
