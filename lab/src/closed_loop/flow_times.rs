@@ -3,7 +3,8 @@
 use super::{Experiment, NamedPolicy};
 use dropcast_reports::csv::quoted;
 use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -99,38 +100,17 @@ pub struct AtShare {
 #[serde(deny_unknown_fields)]
 pub(super) struct OfFlows {
     flows: u64,
-    #[serde(with = "exact")]
+    #[serde(deserialize_with = "at_all_shares")]
     at_shares: Vec<Option<f64>>,
 }
 
-/// Numbers as text that is read back to the bit, which numbers of JSON need not be.
-mod exact {
-    use super::shares;
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
-
-    const NONE: &str = "-";
-
-    pub(super) fn serialize<S: Serializer>(
-        values: &[Option<f64>],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        let text = |value: &Option<f64>| value.map_or(NONE.to_owned(), |value| value.to_string());
-        to.serialize_str(&values.iter().map(text).collect::<Vec<_>>().join(" "))
+/// As many values as there are [`shares`].
+fn at_all_shares<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Option<f64>>, D::Error> {
+    let values = Vec::deserialize(from)?;
+    if values.len() != shares().count() {
+        return Err(D::Error::custom("flow times are of other shares"));
     }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
-        from: D,
-    ) -> Result<Vec<Option<f64>>, D::Error> {
-        let text = String::deserialize(from)?;
-        let value = |text: &str| if text == NONE { Ok(None) } else { text.parse().map(Some) };
-        let values: Vec<Option<f64>> =
-            text.split(' ').map(value).collect::<Result<_, _>>().map_err(D::Error::custom)?;
-        if values.len() != shares().count() {
-            return Err(D::Error::custom("flow times are of other shares"));
-        }
-        Ok(values)
-    }
+    Ok(values)
 }
 
 /// Both measures of one run, by group.

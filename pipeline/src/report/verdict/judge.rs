@@ -286,6 +286,7 @@ impl Judge {
         }
     }
 }
+
 /// Notes, and how many rows each is about in all.
 fn summed<'a>(notes: impl Iterator<Item = (&'a InputNote, &'a u64)>) -> BTreeMap<InputNote, u64> {
     let mut sum = BTreeMap::new();
