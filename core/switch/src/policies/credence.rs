@@ -2,6 +2,7 @@
 
 use super::follow_lqd::situation;
 use super::oracle::Oracle;
+use super::real_queues::FeatureSource;
 use crate::{
     AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor,
     Service, Victim, VirtualLqd,
@@ -10,17 +11,6 @@ use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_oracle::{DriftMonitor, DriftRule, Situation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// Which queues a predictor's features describe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FeatureSource {
-    /// Virtual LQD's, as in labelled rows.
-    #[default]
-    VirtualLqd,
-    /// The switch's own, as in the authors' ns-3 code.
-    RealQueues,
-}
 
 /// FollowLQD's thresholds, a prediction for each packet below them, and a safeguard: while the
 /// longest queue is below `B/N`, every packet that fits is accepted.

@@ -20,7 +20,7 @@ pub mod offline_optimum;
 pub mod oracle;
 pub mod payback_credence;
 mod predicted_follow_lqd;
-mod real_queues;
+pub(crate) mod real_queues;
 pub mod reverie;
 pub mod smartbuf;
 pub mod spare_tails;

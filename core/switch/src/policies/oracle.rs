@@ -5,8 +5,7 @@
 //! is the instance whose base is Credence without a model, that is FollowLQD with the safeguard, and whose oracle sees
 //! virtual LQD's queues.
 
-use super::credence::FeatureSource;
-use super::real_queues::RealQueues;
+use super::real_queues::{FeatureSource, RealQueues};
 use super::told_late::ToldLate;
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, LineRate, Packet, Policy, PolicyModel, PolicySite,

@@ -4,6 +4,18 @@ use crate::Packet;
 use crate::virtual_lqd::history;
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet, History};
+use serde::{Deserialize, Serialize};
+
+/// Which queues a predictor's features describe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeatureSource {
+    /// Virtual LQD's, as in labelled rows.
+    #[default]
+    VirtualLqd,
+    /// The switch's own, as in the authors' ns-3 code.
+    RealQueues,
+}
 
 /// Features of the switch's own queues, and the memory behind them.
 #[derive(Clone, Debug)]
