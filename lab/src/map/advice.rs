@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Advice {
     /// The policy that predicts nothing to set everywhere: the one that is worse than the best of a pair by more than a
-    /// tenth in the fewest.
+    /// tenth in the fewest; of equals, the one whose regrets there have the smallest sum.
     pub setting: Option<SettingTally>,
     /// The alpha to set everywhere, by the same rule; null if none is listed.
     pub alpha: Option<SettingTally>,

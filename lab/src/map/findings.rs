@@ -323,7 +323,15 @@ impl Tally {
         let plain = all.first().map_or_else(Vec::new, |first| first.regrets.keys().collect());
         let mut settings: Vec<_> =
             plain.into_iter().map(|policy| SettingTally::count(policy, &all)).collect();
-        settings.sort_by_key(|own| (own.worse_by_a_tenth, std::cmp::Reverse(own.best)));
+        // Of those that are as often worse, the one that is worse by less.
+        let harm = |own: &SettingTally| {
+            regrets(&own.policy, &all).filter(is_worse_by_a_tenth).sum::<f64>()
+        };
+        settings.sort_by(|one, other| {
+            let often = one.worse_by_a_tenth.cmp(&other.worse_by_a_tenth);
+            let much = || harm(one).total_cmp(&harm(other));
+            often.then_with(much).then_with(|| other.best.cmp(&one.best))
+        });
         let names = all.first().map_or(&[][..], |first| &first.policies);
         let tally = |own: &Compared| PolicyTally::count(&own.policy, &all);
         Tally {
@@ -340,15 +348,24 @@ impl Tally {
     }
 }
 
+/// Those of a policy, in all pairs where it has one.
+fn regrets<'a>(policy: &'a str, all: &'a [&Finding]) -> impl Iterator<Item = f64> + 'a {
+    all.iter().filter_map(|finding| *finding.regrets.get(policy)?)
+}
+
+fn is_worse_by_a_tenth(regret: &f64) -> bool {
+    *regret > 0.1
+}
+
 impl SettingTally {
     fn count(policy: &str, all: &[&Finding]) -> Self {
         let is_best = |finding: &&&Finding| finding.best_plain.as_deref() == Some(policy);
-        let regrets = all.iter().filter_map(|finding| *finding.regrets.get(policy)?);
-        let regrets: Vec<f64> = regrets.collect();
+        let regrets: Vec<f64> = regrets(policy, all).collect();
         SettingTally {
             policy: policy.to_owned(),
             best: all.iter().filter(is_best).count() as u64,
-            worse_by_a_tenth: regrets.iter().filter(|&&regret| regret > 0.1).count() as u64,
+            worse_by_a_tenth: regrets.iter().filter(|regret| is_worse_by_a_tenth(regret)).count()
+                as u64,
             median_regret: median(regrets),
         }
     }

@@ -38,7 +38,9 @@ impl Usable {
             match EventReader::open(file, options).err() {
                 None => usable.files.push(file.clone()),
                 Some(error) if is_about_content(&error) => {
-                    usable.reasons.push(format!("{error}; passed over (docs/events.md)"));
+                    usable.reasons.push(format!(
+                        "{error}; passed over, if it was to hold packets they are missing (docs/events.md)"
+                    ));
                     usable.others.push((place, provenance(file)?));
                 }
                 Some(error) => return Err(error.into()),

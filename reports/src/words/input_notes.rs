@@ -64,7 +64,7 @@ pub fn note_words(note: InputNote, rows: u64) -> String {
             "{rows} packets come earlier than the line rate of their sender's link allows: clocks of captures differ, \
              packets are there twice, or the rules for ports are wrong (docs/pcap.md)"
         ),
-        InputNote::PassedOver => "holds no events and was passed over (docs/events.md)".to_owned(),
+        InputNote::PassedOver => "holds no events and was passed over; if it was to hold packets, they are missing (docs/events.md)".to_owned(),
         InputNote::NoBacklog => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"

@@ -122,6 +122,21 @@ fn the_tally_counts_verdicts_and_shares() {
 }
 
 #[test]
+fn of_settings_that_are_as_often_worse_the_less_harmful_is_first() {
+    let with = |small: f64, large: f64| Finding {
+        regrets: [("a-large", large), ("b-small", small)]
+            .map(|(policy, regret)| (policy.to_owned(), Some(regret)))
+            .into(),
+        ..finding("innocent_timeouts", gaining())
+    };
+    let findings = [with(0.5, 25.0), with(-0.1, -0.2)];
+    let tally = Tally::count(&[&findings]);
+    let order: Vec<&str> = tally.settings.iter().map(|own| own.policy.as_str()).collect();
+    assert_eq!(order, ["b-small", "a-large"]);
+    assert!(tally.settings.iter().all(|own| own.worse_by_a_tenth == 1));
+}
+
+#[test]
 fn the_median_of_two_is_between_them() {
     assert_eq!(median(vec![]), None);
     assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
