@@ -87,7 +87,8 @@ fn compile_both(folder: &Path, files: [&[EmittedFile]; 2]) -> Option<()> {
 
 fn build_decision_loader(folder: &Path, spec: &SwitchSpec, text: &str) -> Option<()> {
     let rates: Vec<String> = spec.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
-    let loader = text
+    let loader = [include_str!("frames.h"), text]
+        .concat()
         .replace("SWITCH_PORTS", &spec.ports().to_string())
         .replace("SWITCH_QUEUES", &spec.queues_per_port.to_string())
         .replace("SWITCH_BUFFER", &spec.buffer_bytes.to_string())

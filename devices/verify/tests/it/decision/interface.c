@@ -4,7 +4,6 @@
  * OBJECT takes its place and it OBJECT's, at least once in PACKETS_A_TURN records. Prints one byte for each arrival: 1 if the frame
  * was passed on, else 0. Exit status 77: not permitted. */
 
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,28 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PORTS = SWITCH_PORTS, PACKETS_A_TURN = 500, TYPE = 0x88b5 };
-
-struct constants {
-    uint64_t buffer_bytes;
-    uint64_t base_rtt_ns;
-    uint64_t line_rate_bps[PORTS];
-    uint32_t ports;
-    uint32_t queues_per_port;
-    uint32_t falls_back;
-    uint32_t readiness;
-};
-
-struct event {
-    uint8_t addresses[12];
-    uint16_t ethertype;
-    uint16_t port;
-    uint16_t queue;
-    uint32_t kind;
-    uint32_t size_bytes;
-    uint32_t time_high;
-    uint32_t time_low;
-} __attribute__((packed));
+enum { PACKETS_A_TURN = 500, TYPE = 0x88b5 };
 
 /* Too short to tell of a packet, so it is always passed on: what was sent before it has been decided about. */
 struct end {
