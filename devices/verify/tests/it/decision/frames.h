@@ -26,4 +26,3 @@ struct event {
     uint32_t time_high;
     uint32_t time_low;
 } __attribute__((packed));
-
