@@ -10,7 +10,7 @@
 //!
 //! Seeds are apart: alphas are chosen and candidates compared on 2001 to 2003, the best five candidates are compared on 3001
 //! to 3004, and what wins is tested on three sets from 501, 601 and 701, under the 16 conditions and under 8 that no
-//! candidate has met. A policy in place of a name, such as `spare-tails:least_held=0.25`, is tested without a search. Prints
+//! candidate has met. A policy in place of a name, such as `spare-tails:least_held=0.5`, is tested without a search. Prints
 //! tables in Markdown, and what is going on to the standard error. `threads=1` takes one core.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
@@ -137,7 +137,7 @@ fn spare_tails(at: &[f64]) -> String {
     let alpha = scaled(8.0, 2.0, at[0], 0.125, (0.125, 128.0));
     let flows = scaled(4.0, 2.0, at[1], 1.0, (1.0, 8.0));
     let window_ns = scaled(41_600.0, 2.0, at[2], 100.0, (100.0, 1e7));
-    let held = (50.0 + 20.0 * at[3]).clamp(0.0, 100.0).round() / 100.0;
+    let held = (25.0 + 20.0 * at[3]).clamp(0.0, 100.0).round() / 100.0;
     let silence_ns = scaled(1e8, 4.0, at[4], 1e5, (1e5, 4e9));
     format!(
         "spare-tails:base=dt:alpha={alpha},burst_flows={flows},window_ns={window_ns},least_held={held},\

@@ -83,7 +83,7 @@ impl Default for SpareTailsParameters {
             base: Box::new(PolicySpec::dt(alpha)),
             burst_flows: 4,
             window_ns: None,
-            least_held: 0.5,
+            least_held: 0.25,
             silence_ns: 100_000_000,
             flows: 1 << 16,
         }
