@@ -19,19 +19,19 @@ use dropcast_features::FeatureSet;
 use dropcast_lab::closed_loop::{NamedPolicy, Part, RunFile};
 use dropcast_lab::refine::RefineSettings;
 use dropcast_lab::reproduce::Figure;
+use dropcast_measure::condition::Condition;
+use dropcast_measure::measure::ReportRows;
+use dropcast_measure::verdict::AskedPolicies;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::export::verification::VerificationTask;
-use dropcast_pipeline::report::condition::Condition;
-use dropcast_pipeline::report::measure::ReportRows;
-use dropcast_pipeline::report::verdict::AskedPolicies;
-use dropcast_pipeline::run::task::RunTask;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::train::cross_validation::Folds;
 use dropcast_pipeline::train::model_per::ModelPer;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
+use dropcast_run::task::RunTask;
 use std::path::PathBuf;
 
 /// The version, and the commit where the build knows it.

@@ -9,7 +9,7 @@ use dropcast_data::{CaptureMap, InputMaps};
 use dropcast_features::FeatureSet;
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_lab::map::{Grid, MapSettings};
-use dropcast_pipeline::settings::RunSettings;
+use dropcast_run::settings::RunSettings;
 use dropcast_simulate::{
     Collective, FabricConfig, FabricWorkload, Incast, LeafWorkload, PoissonFlows, TrafficConfig,
 };
@@ -49,7 +49,7 @@ fn of_training() -> Vec<Section> {
     let none = Table::new();
     vec![
         section(
-            ("pipeline/src/settings.rs", "RunSettings"),
+            ("pipeline/run/src/settings.rs", "RunSettings"),
             "Runs",
             "`config.toml` of a run; `dropcast run --config FILE.toml`.",
             &run,
@@ -73,7 +73,7 @@ fn of_training() -> Vec<Section> {
             &SplitSettings::default(),
         ),
         section(
-            ("pipeline/src/settings.rs", "ExportSettings"),
+            ("pipeline/run/src/settings.rs", "ExportSettings"),
             "Exports",
             "`[export]` of a run.",
             &run.export,

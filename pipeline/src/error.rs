@@ -1,6 +1,7 @@
 //! Why something could not be done.
 
-use crate::report::ReportError;
+mod report;
+
 use dropcast_collect::CollectError;
 use dropcast_data::{DataError, printable_line};
 use dropcast_export::ExportError;
@@ -12,6 +13,8 @@ use dropcast_simulate::{FabricError, FlowError, TrafficError, WorkloadError};
 use dropcast_train::{ParamError, SplitError, SweepPartError, TrainError, VoteError};
 use dropcast_verify::VerifyError;
 use std::path::Path;
+
+pub use report::ReportError;
 
 /// Why something could not be done: what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]

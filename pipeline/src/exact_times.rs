@@ -7,11 +7,19 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-pub(crate) fn serialize<S: Serializer>(time_ns: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+/// A time, ns, as a string.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(time_ns: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(time_ns)
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+/// A time, ns, of a string.
+///
+/// # Errors
+/// If it is none.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
@@ -34,19 +42,22 @@ fn each_pause_time(meta: &mut Value, change: impl FnMut(&mut Value)) {
 }
 
 /// A [`TraceMeta`] with times as strings.
-pub(crate) mod of_meta {
+pub mod of_meta {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(
-        meta: &TraceMeta,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    /// As a map, with times as strings.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(meta: &TraceMeta, serializer: S) -> Result<S::Ok, S::Error> {
         meta_value(meta).map_err(S::Error::custom)?.serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<TraceMeta, D::Error> {
+    /// Of such a map.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TraceMeta, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
         each_pause_time(&mut value, |time| {
             if let Some(number) = time.as_str().and_then(|time| time.parse::<u64>().ok()) {

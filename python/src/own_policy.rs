@@ -2,8 +2,8 @@
 
 use dropcast_data::{InputNote, SwitchSpec};
 use dropcast_features::BufferView;
+use dropcast_measure::verdict::NamedOwnPolicy;
 use dropcast_pipeline::progress::Progress;
-use dropcast_pipeline::report::verdict::NamedOwnPolicy;
 use dropcast_switch::{Buffer, Decision, Packet, Policy};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -6,13 +6,13 @@ use crate::settings::{parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_features::FeatureSet;
-use dropcast_pipeline::report::ModelSource;
-use dropcast_pipeline::report::measure::measure;
-use dropcast_pipeline::report::verdict::{AskedPolicies, judge};
-use dropcast_pipeline::run::RunResult;
-use dropcast_pipeline::run::task::RunTask;
+use dropcast_measure::ModelSource;
+use dropcast_measure::measure::measure;
+use dropcast_measure::verdict::{AskedPolicies, judge};
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::{ReportFormat, run_page, run_pages};
+use dropcast_run::RunResult;
+use dropcast_run::task::RunTask;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@ use crate::settings::{Described, WithOwn, add_own, parse, resources, text, word}
 use crate::trace::Trace;
 use crate::{errors, work};
 use dropcast_lab::refine::LoopSettings;
+use dropcast_measure::GainSection;
+use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::report::GainSection;
-use dropcast_pipeline::report::oracle_gain::oracle_gain;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::LabelledTraces;

@@ -2,7 +2,7 @@
 
 use crate::drop_words::{better_alpha, own_name};
 use crate::numbers::{count, grouped};
-use dropcast_pipeline::report::verdict::{Addition, GainRange, RivalKind, Verdict};
+use dropcast_measure::verdict::{Addition, GainRange, RivalKind, Verdict};
 
 /// What to deploy, and why; nothing where no alpha was replayed.
 pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! How far a model is from what it was when it was trained, in a sentence.
 
 use crate::numbers::{count, optional, percent};
-use dropcast_pipeline::report::{FeatureOutside, Report, TrainedPart};
+use dropcast_measure::{FeatureOutside, Report, TrainedPart};
 
 /// What it predicts now and what it did after training; none if its file has no scores.
 pub(crate) fn drift_sentence(report: &Report) -> Option<String> {

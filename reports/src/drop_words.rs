@@ -3,7 +3,7 @@
 use crate::numbers::{count, duration, percent};
 use crate::words::input_notes::{note_words, overload_words};
 use dropcast_data::{DropReason, InputNote};
-use dropcast_pipeline::report::verdict::{DropCounts, Verdict};
+use dropcast_measure::verdict::{DropCounts, Verdict};
 use dropcast_replay::Sent;
 
 /// What the switch does by itself, in words.

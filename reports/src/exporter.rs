@@ -1,7 +1,7 @@
 //! The interface of report formats.
 
+use dropcast_measure::Report;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::report::Report;
 
 /// Writes a report in one format. The same report gives the same bytes.
 pub trait Exporter {

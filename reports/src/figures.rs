@@ -2,9 +2,9 @@
 
 use crate::numbers;
 use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series, Unit};
-use dropcast_pipeline::report::ScoreBin;
-use dropcast_pipeline::report::{CurvePoint, FeatureImportance, Loss};
-use dropcast_pipeline::report::{Distribution, FeatureSection, Report};
+use dropcast_measure::ScoreBin;
+use dropcast_measure::{CurvePoint, FeatureImportance, Loss};
+use dropcast_measure::{Distribution, FeatureSection, Report};
 use dropcast_replay::Sent;
 
 /// Precision against recall over all vote thresholds.

@@ -1,7 +1,7 @@
 //! The oracle's gain, in sentences.
 
 use crate::numbers::count;
-use dropcast_pipeline::report::{Gain, GainSection};
+use dropcast_measure::{Gain, GainSection};
 
 /// Two sentences, in packets and in bytes: what Credence with the model transmits against Credence
 /// without predictions, the best alpha of Dynamic Thresholds and Complete Sharing.
@@ -46,7 +46,7 @@ fn plural(unit: &str, size: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_pipeline::report::AlphaGain;
+    use dropcast_measure::AlphaGain;
 
     #[test]
     fn more_fewer_and_as_many_are_told_apart() {

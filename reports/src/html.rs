@@ -26,7 +26,7 @@ mod verdict;
 use crate::{Exporter, Json, PageError};
 use body::Body;
 use document::Document;
-use dropcast_pipeline::report::Report;
+use dropcast_measure::Report;
 
 pub use sweep::sweep_page;
 pub use verdict::verdict_page;

@@ -1,7 +1,7 @@
 //! A report as JSON: all of it, versioned (`docs/report.md`).
 
 use crate::{Exporter, PageError};
-use dropcast_pipeline::report::Report;
+use dropcast_measure::Report;
 
 /// Indented JSON with fields in a fixed order.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,13 +1,13 @@
 //! Pages: reports and sweeps as JSON, HTML, text and SVG.
 //!
 //! Numbers come from `dropcast-pipeline` as values; an [`Exporter`] writes a
-//! [`Report`](dropcast_pipeline::report::Report) as JSON, as a page or as text. Nothing here
+//! [`Report`](dropcast_measure::Report) as JSON, as a page or as text. Nothing here
 //! measures anything or opens a file.
 //!
 //! ```
 //! use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
 //! use dropcast_forest::{Forest, Node, SwitchContext, Tree};
-//! use dropcast_pipeline::report::{ModelSource, ReportBuilder, TraceSource};
+//! use dropcast_measure::{ModelSource, ReportBuilder, TraceSource};
 //! use dropcast_reports::{Exporter, Html, Text};
 //! use dropcast_train::Model;
 //!

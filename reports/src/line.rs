@@ -1,8 +1,8 @@
 //! A report in one line, for logs: of which trace and time, and `name=value` of each measure.
 
 use crate::{Exporter, PageError};
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::measures::{Measure, Measured};
+use dropcast_measure::Report;
+use dropcast_measure::measures::{Measure, Measured};
 
 /// One line; what is not known is `null`.
 #[derive(Clone, Copy, Debug, Default)]

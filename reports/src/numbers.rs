@@ -1,6 +1,6 @@
 //! Formatting of numbers.
 
-use dropcast_pipeline::report::verdict::Verdict;
+use dropcast_measure::verdict::Verdict;
 use dropcast_pipeline::wall_clock::{UtcOffset, is_since_1970};
 
 /// Shown for an undefined number.

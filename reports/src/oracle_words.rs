@@ -2,7 +2,7 @@
 
 use crate::numbers::{count, percent};
 use crate::rival_words::{lqd_bytes, name_of, percent_of};
-use dropcast_pipeline::report::verdict::{Conclusion, Verdict};
+use dropcast_measure::verdict::{Conclusion, Verdict};
 
 /// What a perfect oracle would do, and the optimum. `rows` are those that the verdict is of, if these are not whole
 /// traces: "the test rows". With a model the best single comparison is told elsewhere, against the model.

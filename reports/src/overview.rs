@@ -2,7 +2,7 @@
 
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers::{self, count, percent};
-use dropcast_pipeline::report::verdict::{DropCounts, HourSection, TraceDrops, Verdict};
+use dropcast_measure::verdict::{DropCounts, HourSection, TraceDrops, Verdict};
 use std::cmp::Reverse;
 
 /// Traces that are listed, at most.

@@ -3,7 +3,7 @@
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers::{at_clock, count, duration};
 use crate::verdict_figures::switch_name;
-use dropcast_pipeline::report::verdict::{DropCounts, EpisodeSection, QueueDrops, Verdict};
+use dropcast_measure::verdict::{DropCounts, EpisodeSection, QueueDrops, Verdict};
 use std::cmp::Reverse;
 
 /// Episodes and queues that are listed, at most.

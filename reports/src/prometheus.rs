@@ -1,9 +1,9 @@
 //! A report in Prometheus' text exposition format, version 0.0.4: for the textfile collector of its node exporter.
 
 use crate::{Exporter, PageError};
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::measures::{Measure, Measured};
-use dropcast_pipeline::report::verdict::{SwitchDrops, Verdict};
+use dropcast_measure::Report;
+use dropcast_measure::measures::{Measure, Measured};
+use dropcast_measure::verdict::{SwitchDrops, Verdict};
 use std::collections::BTreeMap;
 
 /// A gauge for each measure that is known, and drops by switch. No label names a trace: a name with a date in it

@@ -1,8 +1,8 @@
 //! What a switch without an oracle could do instead, in sentences and rows.
 
 use crate::numbers::{count, ratio};
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::{FlowsTold, RivalKind, RivalSection, Verdict};
+use dropcast_measure::Report;
+use dropcast_measure::verdict::{FlowsTold, RivalKind, RivalSection, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::PolicySpec;
 

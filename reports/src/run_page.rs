@@ -3,10 +3,10 @@
 use crate::line::line;
 use crate::prometheus::exposition;
 use crate::{PageError, ReportFormat, verdict_page, verdict_text};
+use dropcast_measure::measures::Measured;
+use dropcast_measure::verdict::Verdict;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::report::measures::Measured;
-use dropcast_pipeline::report::verdict::Verdict;
-use dropcast_pipeline::run::RunResult;
+use dropcast_run::RunResult;
 
 /// The pages of a run: `report.json` and `report.html`.
 ///

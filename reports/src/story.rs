@@ -10,8 +10,8 @@ use crate::rival_words::{
     rule_sentences,
 };
 use crate::trace_words::{held_out, rows};
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::Verdict;
+use dropcast_measure::Report;
+use dropcast_measure::verdict::Verdict;
 
 /// The sentences of a verdict.
 pub(crate) struct Story {

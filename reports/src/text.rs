@@ -5,8 +5,8 @@ use crate::numbers::{count, optional};
 use crate::rival_words;
 use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
 use crate::{Exporter, PageError, gain_sentences};
-use dropcast_pipeline::report::verdict::Verdict;
-use dropcast_pipeline::report::{ReplaySection, Report, TraceSection};
+use dropcast_measure::verdict::Verdict;
+use dropcast_measure::{ReplaySection, Report, TraceSection};
 use dropcast_replay::{ReplayPolicy, Sent};
 
 /// A few dozen lines of plain text.

@@ -2,7 +2,7 @@
 
 use crate::numbers::count;
 use dropcast_data::SwitchSpecs;
-use dropcast_pipeline::report::Report;
+use dropcast_measure::Report;
 use dropcast_train::why_split;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers;
 use crate::overview;
 use crate::plot::{Axis, Clock, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
-use dropcast_pipeline::report::verdict::{
+use dropcast_measure::verdict::{
     DropCounts, EpisodeSection, HourSection, TimelineSection, Verdict,
 };
 use dropcast_replay::Sent;

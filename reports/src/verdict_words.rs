@@ -7,8 +7,8 @@ use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
 use crate::story::{Story, story};
 use crate::verdict_figures::switch_name;
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::{SwitchDrops, Verdict};
+use dropcast_measure::Report;
+use dropcast_measure::verdict::{SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use std::collections::BTreeSet;
@@ -156,12 +156,12 @@ mod tests {
     use crate::drop_words::lead;
     use crate::oracle_words::oracle_sentences;
     use dropcast_data::{DropReason, InputNote};
-    use dropcast_pipeline::report::verdict::{
+    use dropcast_measure::verdict::{
         Conclusion, CongestionSection, DropCounts, FlowsTold, GainRange, LevelThreshold,
         OccupancySection, OptimumSection, PauseSection, ReasonSection, RivalGains, RivalKind,
         RivalSection, RivalsSection, TraceDrops, VERDICT_SCHEMA_VERSION,
     };
-    use dropcast_pipeline::report::{AgreementSection, PolicySection};
+    use dropcast_measure::{AgreementSection, PolicySection};
     use dropcast_pipeline::wall_clock::UtcOffset;
     use std::collections::BTreeMap;
 

@@ -11,15 +11,15 @@ mod figures;
 mod pdf;
 #[path = "browser/sweep_figures.rs"]
 mod sweep_figures;
-#[path = "../../pipeline/tests/tiny/mod.rs"]
+#[path = "../measure/tests/tiny/mod.rs"]
 mod tiny;
 #[path = "browser/tools.rs"]
 mod tools;
 
 use chromium::Chromium;
 use dropcast_data::RowOrder;
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::{HourSection, TimelineSection, TraceDrops};
+use dropcast_measure::Report;
+use dropcast_measure::verdict::{HourSection, TimelineSection, TraceDrops};
 use dropcast_reports::{Exporter, Html, sweep_page, verdict_page, verdict_text};
 use figures::{Shown, expected};
 use serde_json::{Value, json};

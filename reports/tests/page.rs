@@ -1,10 +1,10 @@
 //! The HTML page: well formed, complete, and with the numbers of the JSON.
 
-#[path = "../../pipeline/tests/tiny/mod.rs"]
+#[path = "../measure/tests/tiny/mod.rs"]
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_pipeline::report::{CurvePoint, MOST_POINTS, Report};
+use dropcast_measure::{CurvePoint, MOST_POINTS, Report};
 use dropcast_reports::{Exporter, Html, Json, sweep_page};
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! Reports in every format.
 
-#[path = "../../pipeline/tests/tiny/mod.rs"]
+#[path = "../measure/tests/tiny/mod.rs"]
 mod tiny;
 
 use dropcast_data::RowOrder;
-use dropcast_pipeline::report::{ModelSource, OneComparison, Report, ReportBuilder};
+use dropcast_measure::{ModelSource, OneComparison, Report, ReportBuilder};
 use dropcast_reports::{Exporter, Html, Json, ReportFormat, Text};
 use std::collections::BTreeSet;
 

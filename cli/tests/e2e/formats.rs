@@ -1,9 +1,9 @@
 //! The page of versions says what the constants say.
 
+use dropcast_measure::REPORT_SCHEMA_VERSION;
+use dropcast_measure::verdict::VERDICT_SCHEMA_VERSION;
 use dropcast_pipeline::collect::folder::MANIFEST_VERSION;
 use dropcast_pipeline::counters::COUNTERS_SCHEMA_VERSION;
-use dropcast_pipeline::report::REPORT_SCHEMA_VERSION;
-use dropcast_pipeline::report::verdict::VERDICT_SCHEMA_VERSION;
 use std::collections::BTreeMap;
 use std::path::Path;
 

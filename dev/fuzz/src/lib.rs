@@ -12,7 +12,7 @@ use dropcast_lab::map::MapSettings;
 use dropcast_lab::refine::LoopSettings;
 use dropcast_oracle::Table;
 use dropcast_pipeline::files::read_settings;
-use dropcast_pipeline::settings::RunSettings;
+use dropcast_run::settings::RunSettings;
 use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_simulate::{Fabric, FabricConfig, FabricWorkload, FlowList, LeafWorkload, Transport};
 use dropcast_train::Model;

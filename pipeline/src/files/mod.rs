@@ -6,7 +6,8 @@ pub mod work_folder;
 
 pub(crate) use folders::{Group, groups};
 pub use folders::{matching, trace_files, traces_in};
-pub(crate) use whole_files::{FolderLock, held, spare_inputs, spare_inputs_in};
+pub(crate) use whole_files::{FolderLock, held};
 pub use whole_files::{
-    check_output, check_replaced, create_folder, read_settings, read_text, real, write_files,
+    check_output, check_replaced, create_folder, read_settings, read_text, real, spare_inputs,
+    spare_inputs_in, write_files,
 };

@@ -193,7 +193,10 @@ pub fn check_replaced(
 }
 
 /// Refuses an output that is one of the files read for it.
-pub(crate) fn spare_inputs<'a>(
+///
+/// # Errors
+/// If it is.
+pub fn spare_inputs<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {
@@ -209,7 +212,10 @@ pub(crate) fn spare_inputs<'a>(
 }
 
 /// Refuses an output folder that holds one of the files read for it.
-pub(crate) fn spare_inputs_in<'a>(
+///
+/// # Errors
+/// If it does.
+pub fn spare_inputs_in<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
 ) -> Result<(), PipelineError> {

@@ -197,7 +197,7 @@ impl LabelledTraces {
     }
 
     /// Each trace alone, on the scale of all.
-    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
+    pub fn one_by_one(&self) -> impl Iterator<Item = LabelledTraces> {
         self.traces.iter().enumerate().map(|(place, trace)| LabelledTraces {
             traces: vec![trace.clone()],
             features: self.features.clone(),
@@ -207,7 +207,7 @@ impl LabelledTraces {
     }
 
     /// What reports call the traces: what tells them apart.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let place =
             |trace: &'_ LabelledTrace| (PathBuf::from(&trace.name), trace.origin.name.clone());
         let places: Vec<_> = self.traces.iter().map(place).collect();
@@ -323,7 +323,10 @@ impl LabelledTrace {
     }
 
     /// Refuses labels that are not LQD's, where numbers are called so.
-    pub(crate) fn check_expert(&self) -> Result<(), PipelineError> {
+    ///
+    /// # Errors
+    /// If they are the optimum's.
+    pub fn check_expert(&self) -> Result<(), PipelineError> {
         match self.meta.collect.map(|collect| collect.expert) {
             None | Some(Expert::Lqd) => Ok(()),
             Some(Expert::Opt) => {
@@ -345,7 +348,7 @@ impl LabelledTrace {
     }
 
     /// The switches that it tells of.
-    pub(crate) fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
+    pub fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
         self.meta.switches.iter().flat_map(SwitchSpecs::all)
     }
 }

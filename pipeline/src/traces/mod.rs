@@ -8,6 +8,6 @@ pub mod timeline;
 
 pub(crate) use labelled::run_of;
 /// Drops further apart than this many base round-trip times belong to different episodes.
-pub(crate) const EPISODE_GAP_RTTS: u64 = 10;
+pub const EPISODE_GAP_RTTS: u64 = 10;
 
 pub use labelled::{LabelledTrace, LabelledTraces, TraceBatches, TraceRows, in_common};

@@ -3,7 +3,7 @@
 pub mod cross_validation;
 pub mod model_per;
 pub mod partitions;
-pub(crate) mod replays;
+pub mod replays;
 pub mod sweep;
 pub mod table_cost;
 mod training;

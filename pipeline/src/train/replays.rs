@@ -20,38 +20,44 @@ const ALPHAS: [f64; 6] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// The alpha with which most is transmitted, `amount` of it, and its place; infinite if none. Of equals the highest: doing
 /// nothing if that is as good.
-pub(crate) fn best_alpha(sent: &AlphasSent, amount: impl Fn(Sent) -> u64) -> Option<usize> {
+pub fn best_alpha(sent: &AlphasSent, amount: impl Fn(Sent) -> u64) -> Option<usize> {
     let places = (0..sent.by_alpha.len()).map(Some).chain([None]);
     places.max_by_key(|place| amount(sent_with(sent, *place))).flatten()
 }
 
 /// The alpha with this place; null if it is infinite.
-pub(crate) fn alpha(place: Option<usize>) -> Option<f64> {
+pub fn alpha(place: Option<usize>) -> Option<f64> {
     place.and_then(|place| ALPHAS.get(place).copied())
 }
 
 /// What is transmitted with the alpha with this place.
-pub(crate) fn sent_with(sent: &AlphasSent, place: Option<usize>) -> Sent {
+pub fn sent_with(sent: &AlphasSent, place: Option<usize>) -> Sent {
     place.and_then(|place| sent.by_alpha.get(place).copied()).unwrap_or(sent.complete_sharing)
 }
 
 /// Traces whose arrivals are replayed as a split divides them.
-pub(crate) struct Replays<'a> {
-    pub(crate) traces: &'a LabelledTraces,
-    pub(crate) split: &'a Split,
+pub struct Replays<'a> {
+    /// The traces.
+    pub traces: &'a LabelledTraces,
+    /// How they are divided.
+    pub split: &'a Split,
     /// The split's.
-    pub(crate) seed: u64,
-    pub(crate) threads: NonZeroUsize,
+    pub seed: u64,
+    /// Threads that replay.
+    pub threads: NonZeroUsize,
 }
 
 impl Replays<'_> {
     /// Whether the rows can be replayed at all.
-    pub(crate) fn are_possible(&self) -> bool {
+    pub fn are_possible(&self) -> bool {
         self.check().is_ok()
     }
 
     /// Refuses, before any work, what cannot be replayed.
-    pub(crate) fn check(&self) -> Result<(), PipelineError> {
+    ///
+    /// # Errors
+    /// If a trace does not describe its switch or is in order of departure, or the split is random.
+    pub fn check(&self) -> Result<(), PipelineError> {
         let not_replayable = self.traces.traces().iter().find(|trace| !trace.is_replayable());
         if let Some(LabelledTrace { name, .. }) = not_replayable {
             let problem = "cannot be replayed: it does not describe its switch, or its rows are \
@@ -68,7 +74,10 @@ impl Replays<'_> {
     }
 
     /// What each lane transmits of the rows of `part`, among all that arrives at their switches.
-    pub(crate) fn replay(
+    ///
+    /// # Errors
+    /// If the rows cannot be read or replayed.
+    pub fn replay(
         &self,
         part: Part,
         forests: &[&Forest],
@@ -103,8 +112,11 @@ impl Replays<'_> {
     }
 
     /// What Credence transmits with each forest of the rows of `parts`, and its baselines, and Dynamic Thresholds with
-    /// [`ALPHAS`].
-    pub(crate) fn beside_alphas(
+    /// alphas of 2 to 64.
+    ///
+    /// # Errors
+    /// If the rows cannot be read or replayed.
+    pub fn beside_alphas(
         &self,
         parts: &[Part],
         forests: &[&Forest],
@@ -120,8 +132,11 @@ impl Replays<'_> {
         })
     }
 
-    /// What Dynamic Thresholds transmit of the rows of `parts` with [`ALPHAS`].
-    pub(crate) fn alphas(&self, parts: &[Part]) -> Result<AlphasSent, PipelineError> {
+    /// What Dynamic Thresholds transmit of the rows of `parts` with alphas of 2 to 64.
+    ///
+    /// # Errors
+    /// If the rows cannot be read or replayed.
+    pub fn alphas(&self, parts: &[Part]) -> Result<AlphasSent, PipelineError> {
         let alone = |replay: ForestReplay| replay.with_alphas_alone(&ALPHAS);
         Ok(self.pass(parts, &[], &[], None, alone)?.alphas.unwrap_or_default())
     }

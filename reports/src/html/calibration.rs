@@ -3,8 +3,8 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::{figures, numbers};
-use dropcast_pipeline::report::CalibrationRange;
-use dropcast_pipeline::report::{Report, ScoreBin};
+use dropcast_measure::CalibrationRange;
+use dropcast_measure::{Report, ScoreBin};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     let of = &report.calibration;

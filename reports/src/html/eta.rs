@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
-use dropcast_pipeline::report::{ReplaySection, Report};
+use dropcast_measure::{ReplaySection, Report};
 
 /// Why eta is unknown.
 pub(super) fn omitted(page: &mut Body, report: &Report) {

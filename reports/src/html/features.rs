@@ -3,7 +3,7 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::figures;
-use dropcast_pipeline::report::{Distribution, FeatureSection, Report};
+use dropcast_measure::{Distribution, FeatureSection, Report};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("features", "Features by label");

@@ -3,8 +3,8 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::{figures, numbers};
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::{FeatureImportance, Loss};
+use dropcast_measure::Report;
+use dropcast_measure::{FeatureImportance, Loss};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     let (features, sample) = (&report.importance.features, &report.importance.sample);

@@ -5,7 +5,7 @@ use super::body::Body;
 use crate::numbers::{count, optional, ratio};
 use crate::plot::escape;
 use dropcast_features::Feature;
-use dropcast_pipeline::report::Report;
+use dropcast_measure::Report;
 use dropcast_train::{Provenance, Split};
 use serde_json::Value;
 

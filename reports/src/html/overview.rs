@@ -6,7 +6,7 @@ use crate::drop_words::policies_sentence;
 use crate::numbers::count;
 use crate::overview;
 use crate::verdict_figures::{self, BEST_DROPS, OWN_DROPS};
-use dropcast_pipeline::report::verdict::{DropCounts, Verdict};
+use dropcast_measure::verdict::{DropCounts, Verdict};
 
 /// Each trace in a row, and all of them by the hour; nothing for one trace.
 pub(super) fn write(page: &mut Body, verdict: &Verdict) {

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::table::Cell;
 use dropcast_forest::Confusion;
-use dropcast_pipeline::report::Report;
+use dropcast_measure::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("predictions", "Predictions at the model's vote threshold");

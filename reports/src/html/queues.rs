@@ -5,7 +5,7 @@ use super::table::{Cell, told};
 use crate::drop_words::policies_sentence;
 use crate::numbers;
 use crate::verdict_figures::{self, BEST_DROPS, KINDS, OWN_DROPS, switch_name};
-use dropcast_pipeline::report::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
+use dropcast_measure::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
 use std::cmp::Reverse;
 
 /// Switches that are drawn.

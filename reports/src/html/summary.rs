@@ -6,8 +6,8 @@ use crate::drift_words::{drift_sentence, outside_sentence};
 use crate::place_words::worst_sentences;
 use crate::plot::escape;
 use crate::story::Story;
-use dropcast_pipeline::report::Report;
-use dropcast_pipeline::report::verdict::Verdict;
+use dropcast_measure::Report;
+use dropcast_measure::verdict::Verdict;
 
 /// The heading.
 pub(super) fn header(report: &Report) -> String {

@@ -3,8 +3,8 @@
 use super::body::{Body, Data};
 use super::table::Cell;
 use crate::{figures, numbers};
-use dropcast_pipeline::report::CurvePoint;
-use dropcast_pipeline::report::Report;
+use dropcast_measure::CurvePoint;
+use dropcast_measure::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     page.section("thresholds", "Other vote thresholds");

@@ -4,8 +4,8 @@ use super::body::{Body, Data};
 use super::table::Cell;
 use crate::verdict_figures::switch_name;
 use crate::{figures, numbers, rival_words, verdict_words};
-use dropcast_pipeline::report::verdict::Verdict;
-use dropcast_pipeline::report::{PolicySection, ReplaySection, ReplayTotals};
+use dropcast_measure::verdict::Verdict;
+use dropcast_measure::{PolicySection, ReplaySection, ReplayTotals};
 use dropcast_replay::{ReplayPolicy, Sent};
 
 pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Verdict>) {

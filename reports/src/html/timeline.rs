@@ -6,7 +6,7 @@ use crate::drop_words::policies_sentence;
 use crate::place_words::dropped_words;
 use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
-use dropcast_pipeline::report::verdict::{EpisodeSection, TimelineSection, Verdict};
+use dropcast_measure::verdict::{EpisodeSection, TimelineSection, Verdict};
 
 /// Traces that are drawn.
 const MOST_TRACES: usize = 6;

@@ -6,7 +6,7 @@ use super::{overview, queues, summary, throughput, timeline};
 use crate::plot::escape;
 use crate::verdict_words::{self, slack_sentence};
 use crate::{PageError, figures};
-use dropcast_pipeline::report::verdict::Verdict;
+use dropcast_measure::verdict::Verdict;
 
 /// One HTML file with the verdict, what every policy transmits, drops over time and by queue, and the
 /// JSON of all numbers.

@@ -1,0 +1,62 @@
+//! Policies that the user asks for.
+
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::named_policy::NamedPolicy;
+use dropcast_pipeline::oracle_file::{OraclesByName, read_for_switch};
+use dropcast_replay::OwnPolicy;
+use dropcast_switch::PolicySpec;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A policy of the caller's own.
+#[derive(Clone)]
+pub struct NamedOwnPolicy {
+    /// What reports call it.
+    pub label: String,
+    /// Makes it.
+    pub policy: OwnPolicy,
+}
+
+impl fmt::Debug for NamedOwnPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NamedOwnPolicy").field(&self.label).finish()
+    }
+}
+
+/// Policies that are replayed beside the others.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct AskedPolicies {
+    /// A policy to replay beside the others, such as abm or dt:alpha=8 (docs/policies.md). May be repeated.
+    #[cfg_attr(feature = "clap", arg(id = "policy", long = "policy", value_name = "POLICY"))]
+    pub policies: Vec<NamedPolicy>,
+    /// Those of the caller's own, after these.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub own: Vec<NamedOwnPolicy>,
+    /// The oracles that policies name, once they are read.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub oracles: OraclesByName,
+}
+
+impl AskedPolicies {
+    /// Reads the oracles that policies name.
+    ///
+    /// # Errors
+    /// If one cannot be read or asks for features of the user's own, or a policy needs a network.
+    pub fn with_oracles(&self) -> Result<Self, PipelineError> {
+        let mut asked = self.clone();
+        for NamedPolicy { label, spec } in &self.policies {
+            if let PolicySpec::Ndt(_) = spec {
+                let problem = "needs a network, which only runs in the fabric (`dropcast simulate --experiment`)";
+                return Err(PipelineError::setting("policy", format!("{label}: {problem}")));
+            }
+            let Some(name) = spec.model() else { continue };
+            if !asked.oracles.contains_key(name) {
+                let oracle = Arc::new(read_for_switch(Path::new(name))?);
+                asked.oracles.insert(name.to_owned(), oracle);
+            }
+        }
+        Ok(asked)
+    }
+}

@@ -1,0 +1,93 @@
+//! A training reads its traces once, if their rows fit into memory.
+
+use dropcast_data::{DataError, Departures, SwitchSpecs};
+use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
+use dropcast_pipeline::collect::collect_in_memory;
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::resources::{MemoryLimit, Resources};
+use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_pipeline::traces::{LabelledTrace, TraceBatches, TraceRows};
+use dropcast_pipeline::train::{OpenRoles, train_on};
+use dropcast_simulate::LeafWorkload;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts how often a trace is read.
+#[derive(Debug)]
+struct CountedReads {
+    trace: LabelledTrace,
+    reads: AtomicUsize,
+}
+
+impl TraceRows for CountedReads {
+    fn read(&self, features: &[String]) -> Result<Box<dyn TraceBatches + '_>, DataError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.trace.read(features)
+    }
+}
+
+/// The model and its gain with the default settings, and how often the trace was read.
+fn trained(trace: &LabelledTrace, most_kept_bytes: usize) -> (String, String, usize) {
+    let rows = Arc::new(CountedReads { trace: trace.clone(), reads: AtomicUsize::new(0) });
+    let LabelledTrace { name, origin, meta, .. } = trace.clone();
+    let counted = LabelledTrace::new(name, origin, meta, Arc::<CountedReads>::clone(&rows));
+    let roles = OpenRoles { data: vec![counted], ..OpenRoles::default() };
+    let settings = TrainSettings::default();
+    let (traces, chosen) = roles.divided(&settings, most_kept_bytes, &Silent).expect("valid");
+    let fitted = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent);
+    let model = fitted.expect("valid").model;
+    let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, NonZeroUsize::MIN)
+        .expect("valid");
+    (model.to_json(), format!("{gain:?}"), rows.reads.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_training_reads_its_rows_once_and_no_result_depends_on_that() {
+    let workload = LeafWorkload::small(7);
+    let switch = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    let tracer = TracerSettings { departures: Departures::LineRate, ..Default::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, switch, &tracer).expect("valid");
+    let (model, gain, reads) = trained(&trace, Resources::default().kept_bytes());
+    assert_eq!(reads, 1);
+    // Within a limit nothing is kept, and what does not fit is not.
+    let memory = Some(MemoryLimit { mib: 1, beside: ".".into() });
+    let within = Resources { memory, ..Resources::default() };
+    for most_kept_bytes in [within.kept_bytes(), 1_000] {
+        let again = trained(&trace, most_kept_bytes);
+        assert!(again.0 == model && again.1 == gain, "{most_kept_bytes}");
+        assert!(again.2 > 5, "{most_kept_bytes}: {}", again.2);
+    }
+}
+
+/// What is set instead of a model is told with its gain.
+#[test]
+fn a_gain_tells_what_does_as_well_as_the_model() {
+    let workload = LeafWorkload::small(7);
+    let switch = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
+    let tracer = TracerSettings { departures: Departures::LineRate, ..Default::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, switch, &tracer).expect("valid");
+    let cautions = |vote: &str| {
+        let roles = OpenRoles { data: vec![trace.clone()], ..OpenRoles::default() };
+        let vote = Some(vote.parse().expect("a rule"));
+        let settings = TrainSettings { vote, ..TrainSettings::default() };
+        let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("valid");
+        let model = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent)
+            .expect("valid")
+            .model;
+        let two = NonZeroUsize::new(2).expect("not 0");
+        let gain = oracle_gain(&model, &traces, &chosen.split, settings.seed, two).expect("valid");
+        let OracleGain { section, cautions } = gain.expect("it can be replayed");
+        let over_alpha = section.best_alpha.expect("replayed").gain.bytes;
+        let of_alpha = cautions.iter().any(|caution| caution.contains("needs no oracle"));
+        assert_eq!(of_alpha, over_alpha < 0, "{vote:?}: {cautions:?}");
+        cautions
+    };
+    cautions("credence");
+    // It predicts nothing.
+    let silent = cautions("fixed:0.999");
+    let is_of_one = |caution: &String| caution.starts_with("one comparison, level_");
+    assert!(silent.iter().any(is_of_one), "{silent:?}");
+}
