@@ -1,6 +1,6 @@
 //! What a search in the loop finds (`docs/where-an-oracle-pays.md`).
 //!
-//! `cargo run --release -p dropcast-lab --example search -- [rule] [spare-tails] [POLICY] [seed=1] [generations=6] [population=8]`
+//! `cargo run --release -p dropcast-lab --example search -- [rule] [filter] [spare-tails] [POLICY] [seed=1] [generations=6] [population=8]`
 //!
 //! CMA-ES searches the numbers of the untrained rule and of `spare-tails`. A candidate runs in the fabric under 16
 //! conditions: 20 ms of websearch and of bursts of 75 and 150% of the buffer (a quarter of the Credence artifact's), loads
