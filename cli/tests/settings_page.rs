@@ -246,7 +246,7 @@ const WORDS: [(&str, &str); 25] = [
     ("Values", "integer, or list of integers"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](policies.md)"),
-    ("Decision", "[policy](policies.md), without a model"),
+    ("ChosenPolicy", "[policy](policies.md), without a model"),
     ("AqmSpec", "[AQM](policies.md)"),
     ("FeatureSet", "[features](features.md)"),
     ("Budget", "[budget](sweep.md#budgets)"),
@@ -255,7 +255,7 @@ const WORDS: [(&str, &str); 25] = [
     ("ClassWeight", "`none`, `balanced` or `ACCEPT:DROP`"),
     ("FlowSizeChoice", "[name or points](workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
-    ("Measure", "[metric](fabric.md#measures)"),
+    ("MeasureName", "[metric](fabric.md#measures)"),
     ("Objective", "[metric](fabric.md#measures)"),
 ];
 

@@ -26,7 +26,7 @@ const FOREST: &str = "dropcast_filter_forest";
 
 /// A forest that drops some of what Dynamic Thresholds accept, told from the switch's own queues.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Filter {
+pub struct ForestFilter {
     /// Dynamic Thresholds' alpha by queue within a port; the last one serves all further queues.
     pub alpha: Vec<f64>,
     /// The share of predictions that must come true for them to be followed; all are followed if not given.
@@ -37,7 +37,7 @@ pub struct Filter {
     pub origin: Origin,
 }
 
-impl Filter {
+impl ForestFilter {
     fn filtered(&self, spec: &SwitchSpec) -> Filtered<'_> {
         Filtered {
             alpha: &self.alpha,

@@ -62,7 +62,7 @@ mod verilog;
 
 pub use error::ExportError;
 pub use facts::{Facts, FeatureThresholds};
-pub use filter::Filter;
+pub use filter::ForestFilter;
 pub use fixed_layout::FixedLayout;
 pub use golden::credence_packets;
 pub use json::JSON_TABLE_VERSION;

@@ -4,8 +4,8 @@
 //! often. [`Experiment::prepare`] checks it and reads its models; [`Prepared::compare`] runs it.
 
 mod choice;
+mod chosen_policy;
 mod comparison;
-mod decision;
 mod experiment;
 mod flow_times;
 mod job;
@@ -18,12 +18,12 @@ mod recording;
 mod summary;
 
 pub use choice::{Candidate, Choice, Chooser};
+pub use chosen_policy::ChosenPolicy;
 pub use comparison::{Comparison, PolicyRuns};
-pub use decision::Decision;
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
 pub(crate) use experiment::{lqd, usual_policies};
-pub use flow_times::{AtShare, FlowGroup, FlowTimes, Measure};
+pub use flow_times::{AtShare, FlowGroup, FlowMeasure, FlowTimes};
 pub(crate) use flow_times::{at_share, shares};
 pub use kept_runs::{Fleet, KeptRuns, NotAPart, Part};
 pub use objective::{Objective, UnknownObjective};

@@ -18,4 +18,4 @@ pub use findings::{
 };
 pub use measured::{Map, map, map_into, simulate_part};
 pub use point::{MapPoint, MeasuredValues, PolicyValues};
-pub use settings::{MapSettings, Measure};
+pub use settings::{MapSettings, MeasureName};

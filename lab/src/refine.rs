@@ -6,7 +6,7 @@
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Decision, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles,
+    Candidate, Choice, Chooser, ChosenPolicy, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -32,7 +32,7 @@ pub struct RefineTask {
     /// What is chosen by.
     pub objective: Objective,
     /// What asks the models.
-    pub decision: Decision,
+    pub decision: ChosenPolicy,
     /// Models to choose from, with their names.
     pub models: Vec<(String, Model)>,
     /// Labelled traces that train beside what the loop gives; round 0 trains on them alone.
@@ -111,7 +111,7 @@ pub struct LoopSettings {
     /// What asks the models, named without one (docs/policies.md): credence, or a filter such as
     /// oracle:base=dt:alpha=8. It is compared with itself without a model, a filter with its base.
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t))]
-    pub decision: Decision,
+    pub decision: ChosenPolicy,
 }
 
 impl LoopSettings {
@@ -176,7 +176,7 @@ pub struct Refined {
     /// What was chosen by.
     pub objective: Objective,
     /// What asks the models.
-    pub decision: Decision,
+    pub decision: ChosenPolicy,
     /// Round 0 chooses among the models that are there before the loop runs.
     pub rounds: Vec<Round>,
     /// The round with the best choice; null if nothing was better than no model.

@@ -3,7 +3,7 @@
 use super::error::PolicyCodeError;
 use super::packets::{self, PacketArrival, PolicyPackets};
 use crate::fab;
-use crate::filter::Filter;
+use crate::filter::ForestFilter;
 use crate::rule::Rule;
 use crate::spare_tails;
 use crate::target::EmittedFile;
@@ -17,7 +17,7 @@ pub enum PolicyCode {
     /// The untrained rule over Dynamic Thresholds (`docs/rule.md`).
     Rule(Rule),
     /// A forest as a filter over Dynamic Thresholds (`docs/filter.md`).
-    Filter(Box<Filter>),
+    Filter(Box<ForestFilter>),
     /// Early drops in bursts over Dynamic Thresholds (`docs/spare-tails.md`).
     SpareTails(SpareTailsParameters),
     /// Dynamic Thresholds with another alpha for the first bytes of a flow (`docs/policies.md`, `fab`).

@@ -1,6 +1,6 @@
 //! The choice of a model and its vote threshold by what they do to flows.
 
-use super::{Comparison, Decision, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
+use super::{ChosenPolicy, Comparison, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, OperatingPoint, ScoreHistogram};
 use dropcast_pipeline::PipelineError;
@@ -56,7 +56,7 @@ pub struct Choice {
 pub struct Chooser<'a> {
     experiment: &'a Experiment,
     objective: &'a Objective,
-    decision: &'a Decision,
+    decision: &'a ChosenPolicy,
     resources: &'a Resources,
     /// Arrivals under the decision without a model, with every feature of the models.
     arrivals: LabelledTraces,
@@ -72,7 +72,7 @@ impl<'a> Chooser<'a> {
     pub fn new(
         experiment: &'a Experiment,
         objective: &'a Objective,
-        decision: &'a Decision,
+        decision: &'a ChosenPolicy,
         features: &FeatureSet,
         resources: &'a Resources,
     ) -> Result<Self, PipelineError> {

@@ -22,19 +22,19 @@ pub(crate) fn at_share(sorted: &[f64], all: u64, share: f64) -> Option<f64> {
 /// What is measured of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum FlowMeasure {
     /// Flow completion time, nanoseconds.
     FctNs,
     /// [`FlowRecord::slowdown`].
     Slowdown,
 }
 
-impl Measure {
+impl FlowMeasure {
     /// Its name in files: `fct_ns`, `slowdown`.
     pub fn name(self) -> &'static str {
         match self {
-            Measure::FctNs => "fct_ns",
-            Measure::Slowdown => "slowdown",
+            FlowMeasure::FctNs => "fct_ns",
+            FlowMeasure::Slowdown => "slowdown",
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct FlowTimes {
     /// Which flows.
     pub group: FlowGroup,
     /// What is measured.
-    pub measure: Measure,
+    pub measure: FlowMeasure,
     /// Flows that started, in all runs.
     pub flows: u64,
     /// In order of shares.
@@ -114,7 +114,7 @@ fn at_all_shares<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<Option<f64>>, D
 }
 
 /// Both measures of one run, by group.
-pub(super) type TimesOfRun = BTreeMap<(FlowGroup, Measure), OfFlows>;
+pub(super) type TimesOfRun = BTreeMap<(FlowGroup, FlowMeasure), OfFlows>;
 
 /// Flows that started, and completion times and slowdowns of those that completed.
 type Times = (u64, [Vec<f64>; 2]);
@@ -153,9 +153,11 @@ impl TimesSink {
             shares().map(|share| at_share(&values, flows, share)).collect()
         };
         let of_group = |(group, (flows, [times, slowdowns])): (FlowGroup, Times)| {
-            [(Measure::FctNs, times), (Measure::Slowdown, slowdowns)].map(|(measure, values)| {
-                ((group, measure), OfFlows { flows, at_shares: at_shares(values, flows) })
-            })
+            [(FlowMeasure::FctNs, times), (FlowMeasure::Slowdown, slowdowns)].map(
+                |(measure, values)| {
+                    ((group, measure), OfFlows { flows, at_shares: at_shares(values, flows) })
+                },
+            )
         };
         self.groups.into_iter().flat_map(of_group).collect()
     }
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(all.len(), 4);
         let FlowTimes { group, measure, flows, points, .. } = &all[0];
         let middle = FlowGroup::Kind(FlowKind::Middle);
-        assert_eq!((*group, *measure, *flows), (middle, Measure::FctNs, 8));
+        assert_eq!((*group, *measure, *flows), (middle, FlowMeasure::FctNs, 8));
         assert_eq!(all[2].group.name(), "400001-500000-bytes");
         assert_eq!((all[2].flows, &all[2].points), (8, points));
         let at =

@@ -1,6 +1,6 @@
 //! Finished runs in a file, so that a job that was stopped goes on and several machines share one.
 
-use super::flow_times::{FlowGroup, Measure, OfFlows, TimesOfRun};
+use super::flow_times::{FlowGroup, FlowMeasure, OfFlows, TimesOfRun};
 use dropcast_data::{DataError, sha256, sha256_file};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
@@ -84,7 +84,7 @@ struct Line {
     summary: RunSummary,
     /// How long flows took, by class and measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    times: Option<Vec<((FlowGroup, Measure), OfFlows)>>,
+    times: Option<Vec<((FlowGroup, FlowMeasure), OfFlows)>>,
 }
 
 /// Part `number`, from 1, of `of` equal ones.

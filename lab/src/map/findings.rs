@@ -3,7 +3,7 @@
 //! Rivals that need no training stand beside LQD and the oracles. The best rival of a point and a measure is
 //! chosen on other runs than those that are compared, so its mean is not the luckiest of many.
 
-use super::settings::{Kind, LQD, MapSettings, Measure, Subject};
+use super::settings::{Kind, LQD, MapSettings, MeasureName, Subject};
 use crate::closed_loop::Comparison;
 use dropcast_simulate::{Interval, largest_discovery, p_value};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Seed of the intervals' bootstrap.
 pub(super) const BOOTSTRAP_SEED: u64 = 1;
 
-/// All measures, beside [`Measure::subject`].
+/// All measures, beside [`MeasureName::subject`].
 const ALL: &str = "all";
 
 /// Of all differences that are called better or worse, at most this share is so by chance, in expectation
@@ -25,7 +25,7 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The measure.
-    pub measure: Measure,
+    pub measure: MeasureName,
     /// The best policy that predicts nothing, by its mean over the runs that are chosen on; null where
     /// undefined.
     pub best_plain: Option<String>,
@@ -130,7 +130,7 @@ pub struct PolicyTally {
     /// Against the policy that it runs over; null if it runs over none, or that is not listed.
     pub over_base: Option<Counts>,
     /// How much of LQD's gain over the best policy that predicts nothing this policy has, where LQD gains: of all
-    /// measures, and by [`Measure::subject`].
+    /// measures, and by [`MeasureName::subject`].
     pub share_of_gain: Vec<SubjectShare>,
 }
 
@@ -158,7 +158,7 @@ pub struct SubjectShare {
 
 impl Finding {
     /// Without verdicts, which depend on the other points ([`judge`]).
-    pub(super) fn new(settings: &MapSettings, measure: &Measure, runs: &Comparison) -> Self {
+    pub(super) fn new(settings: &MapSettings, measure: &MeasureName, runs: &Comparison) -> Self {
         let subjects = settings.subjects();
         let point = Point { settings, measure, runs };
         let best_plain = point.best(&subjects, |own| own.kind == Kind::Plain);
@@ -250,7 +250,7 @@ pub(super) fn control_false_discoveries(differences: Vec<&mut Difference>) {
 impl Difference {
     /// Of two policies' runs of the same seeds; null if no run has the measure of both. Without a verdict.
     pub(super) fn between(
-        measure: &Measure,
+        measure: &MeasureName,
         own: &[Option<f64>],
         rival: &[Option<f64>],
     ) -> Option<Self> {
@@ -272,7 +272,7 @@ impl Difference {
 /// One measure at one point.
 struct Point<'a> {
     settings: &'a MapSettings,
-    measure: &'a Measure,
+    measure: &'a MeasureName,
     /// All runs of a rival: those that are compared, then those that it is chosen on.
     runs: &'a Comparison,
 }

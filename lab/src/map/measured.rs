@@ -4,7 +4,7 @@ use super::advice::Advice;
 use super::conditions::Condition;
 use super::findings::{Finding, Tally, judge};
 use super::point::MapPoint;
-use super::settings::{MapSettings, Measure, Subject};
+use super::settings::{MapSettings, MeasureName, Subject};
 use crate::closed_loop::{
     Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, in_parallel, run_all,
 };
@@ -148,7 +148,7 @@ pub fn map_into(
     let map = map(settings, kept, resources, progress)?;
     write_files(work.path(), &files(&map)?)?;
     let measures: Vec<String> =
-        Measure::known().iter().map(|measure| format!("-{measure}-")).collect();
+        MeasureName::known().iter().map(|measure| format!("-{measure}-")).collect();
     work.finish(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_picture =

@@ -2,7 +2,7 @@
 
 use super::conditions::Condition;
 use super::findings::{BOOTSTRAP_SEED, Finding};
-use super::settings::{MapSettings, Measure, Subject};
+use super::settings::{MapSettings, MeasureName, Subject};
 use crate::closed_loop::{Comparison, PolicyRuns};
 use dropcast_simulate::Interval;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl MapPoint {
     }
 
     /// What was found in a measure.
-    pub fn finding(&self, measure: &Measure) -> Option<&Finding> {
+    pub fn finding(&self, measure: &MeasureName) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.measure == *measure)
     }
 }
@@ -70,7 +70,7 @@ impl MapPoint {
 fn measured(
     settings: &MapSettings,
     runs: &PolicyRuns,
-    measure: &Measure,
+    measure: &MeasureName,
 ) -> (String, MeasuredValues) {
     let name = measure.name();
     let mut runs = runs.metric(name);

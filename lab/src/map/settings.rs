@@ -27,7 +27,7 @@ pub struct MapSettings {
     /// Further runs of each rival, with seeds that follow: the best of each point and measure is chosen on these.
     pub choosing_runs: u32,
     /// What is compared. Which way each is better is part of the table of metrics.
-    pub measures: Vec<Measure>,
+    pub measures: Vec<MeasureName>,
     /// What LQD and oracles are compared with: every policy here is a rival, unless it has a model or pushes packets
     /// out. Those are compared with the rivals.
     pub policies: Vec<NamedPolicy>,
@@ -52,12 +52,12 @@ pub struct MapSettings {
 /// One of [`Metric::all`] or [`Metric::of_buckets`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Measure(pub String);
+pub struct MeasureName(pub String);
 
 /// Points of all grids, at most: all of them are in memory.
 const MOST_POINTS: usize = 10_000;
 
-impl Measure {
+impl MeasureName {
     /// The names of all.
     pub(super) fn known() -> Vec<String> {
         Metric::all().into_iter().map(|metric| metric.name).collect()
@@ -104,7 +104,7 @@ impl Default for MapSettings {
         MapSettings {
             runs: 8,
             choosing_runs: 8,
-            measures: measures.map(|name| Measure(name.to_owned())).to_vec(),
+            measures: measures.map(|name| MeasureName(name.to_owned())).to_vec(),
             policies: usual_policies(),
             oracles: default_oracles().into_iter().collect(),
             decisions: [
@@ -223,8 +223,8 @@ impl MapSettings {
 
     fn check_measures(&self, buckets: &SizeBuckets) -> Result<(), PipelineError> {
         let of_buckets = Metric::of_buckets(buckets).into_iter().map(|metric| metric.name);
-        let names: Vec<String> = Measure::known().into_iter().chain(of_buckets).collect();
-        let is_known = |measure: &&Measure| names.contains(&measure.0);
+        let names: Vec<String> = MeasureName::known().into_iter().chain(of_buckets).collect();
+        let is_known = |measure: &&MeasureName| names.contains(&measure.0);
         match self.measures.iter().find(|measure| !is_known(measure)) {
             None => Ok(()),
             Some(unknown) => {

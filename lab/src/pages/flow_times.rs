@@ -1,7 +1,7 @@
 //! How long flows took in an experiment, drawn.
 
 use super::experiment_text::significant;
-use crate::closed_loop::{AtShare, FlowGroup, FlowTimes, Measure};
+use crate::closed_loop::{AtShare, FlowGroup, FlowMeasure, FlowTimes};
 use dropcast_reports::plot::{
     Axis, BarFigure, BarGroup, LineFigure, Page, Point, Scale, Series, Unit,
 };
@@ -12,16 +12,16 @@ const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99
 /// Pictures of the distributions, with the names of their files: for each group of flows and measure the whole as lines and its
 /// percentiles as bars, as SVG and for LaTeX. They have no title.
 pub fn flow_times(all: &[FlowTimes]) -> Vec<(String, String)> {
-    let mut figures: Vec<(FlowGroup, Measure)> =
+    let mut figures: Vec<(FlowGroup, FlowMeasure)> =
         all.iter().map(|times| (times.group, times.measure)).collect();
     figures.sort_unstable();
     figures.dedup();
-    let files = |(group, measure): (FlowGroup, Measure)| {
+    let files = |(group, measure): (FlowGroup, FlowMeasure)| {
         let own: Vec<&FlowTimes> =
             all.iter().filter(|times| (times.group, times.measure) == (group, measure)).collect();
         let what = match measure {
-            Measure::FctNs => "fct",
-            Measure::Slowdown => "slowdown",
+            FlowMeasure::FctNs => "fct",
+            FlowMeasure::Slowdown => "slowdown",
         };
         let name = format!("flow-times-{}-{what}", group.name());
         let (lines, bars) = (lines(&own, group, measure), bars(&own, group, measure));
@@ -36,15 +36,15 @@ pub fn flow_times(all: &[FlowTimes]) -> Vec<(String, String)> {
 }
 
 /// What an axis of values is called, and what one unit of the measure is on it.
-fn axis(group: FlowGroup, measure: Measure) -> (Axis, f64) {
+fn axis(group: FlowGroup, measure: FlowMeasure) -> (Axis, f64) {
     let flows = group.words();
     match measure {
-        Measure::FctNs => (Axis::new(format!("completion time of {flows}, us")), 1e-3),
-        Measure::Slowdown => (Axis::new(format!("slowdown of {flows}")), 1.0),
+        FlowMeasure::FctNs => (Axis::new(format!("completion time of {flows}, us")), 1e-3),
+        FlowMeasure::Slowdown => (Axis::new(format!("slowdown of {flows}")), 1.0),
     }
 }
 
-fn lines(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> LineFigure {
+fn lines(own: &[&FlowTimes], group: FlowGroup, measure: FlowMeasure) -> LineFigure {
     let (x, unit) = axis(group, measure);
     let series = |times: &&FlowTimes| {
         let point = |at: &AtShare| Point {
@@ -68,7 +68,7 @@ fn lines(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> LineFigure {
 }
 
 /// A percentile that some run does not reach, because flows did not complete, has no bar.
-fn bars(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> BarFigure {
+fn bars(own: &[&FlowTimes], group: FlowGroup, measure: FlowMeasure) -> BarFigure {
     let (value, unit) = axis(group, measure);
     let bar = |(name, share): (&str, f64)| {
         let at = |times: &&FlowTimes| times.points.iter().find(|at| at.share == share).copied();
@@ -96,9 +96,9 @@ fn bars(own: &[&FlowTimes], group: FlowGroup, measure: Measure) -> BarFigure {
     }
 }
 
-fn measure_words(measure: Measure) -> &'static str {
+fn measure_words(measure: FlowMeasure) -> &'static str {
     match measure {
-        Measure::FctNs => "completion time",
-        Measure::Slowdown => "slowdown",
+        FlowMeasure::FctNs => "completion time",
+        FlowMeasure::Slowdown => "slowdown",
     }
 }

@@ -3,7 +3,7 @@
 use super::metric_label::metric_label;
 use crate::map::{
     Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
-    Measure, PolicyTally, PolicyValues, SettingTally, Verdict,
+    MeasureName, PolicyTally, PolicyValues, SettingTally, Verdict,
 };
 use dropcast_reports::PageError;
 use dropcast_reports::csv::field;
@@ -42,7 +42,7 @@ pub fn csv(map: &Map) -> String {
                 let (low, high) = bounds.unzip();
                 let numbers = [measured.mean.map(|mean| mean.mean), low, high]
                     .map(|value| value.map_or_else(String::new, |value| value.to_string()));
-                let finding = point.finding(&Measure(name.clone()));
+                let finding = point.finding(&MeasureName(name.clone()));
                 let best = finding.and_then(|own| own.best_plain.as_deref()).unwrap_or_default();
                 let own = finding.and_then(|own| own.policy(&values.policy)?.over_plain.as_ref());
                 let _ = writeln!(
@@ -319,7 +319,7 @@ fn place(condition: &Condition) -> String {
     format!("{}: {}", condition.grid, at.join(", "))
 }
 
-fn mean_of(point: &MapPoint, policy: &str, measure: &Measure) -> Option<f64> {
+fn mean_of(point: &MapPoint, policy: &str, measure: &MeasureName) -> Option<f64> {
     let is_policy = |values: &&PolicyValues| values.policy == policy;
     let values = point.values.iter().find(is_policy)?;
     Some(values.measures.get(measure.name())?.mean?.mean)
@@ -367,7 +367,7 @@ fn file_word(policy: &str) -> String {
 struct Sheet<'a> {
     map: &'a Map,
     grid: &'a Grid,
-    measure: &'a Measure,
+    measure: &'a MeasureName,
     columns: crate::map::Axis,
     /// Labels and names of the rows: every combination of the other axes.
     row_label: String,
@@ -377,7 +377,7 @@ struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    fn new(map: &'a Map, grid: &'a Grid, measure: &'a Measure) -> Self {
+    fn new(map: &'a Map, grid: &'a Grid, measure: &'a MeasureName) -> Self {
         let mut axes = grid.axes();
         // Columns: of the axes with several values, the one with the shortest names, which must not
         // overlap.

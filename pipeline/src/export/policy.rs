@@ -5,7 +5,7 @@ use crate::PipelineError;
 use crate::files::{read_text, spare_inputs};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{
-    EmittedFile, Filter, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule,
+    EmittedFile, ForestFilter, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule,
     credence_packets,
 };
 use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
@@ -189,7 +189,7 @@ fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, Pipelin
             }
             let model = the_model(Path::new(model))?;
             let (origin, forest) = (model.origin(), model.model.forest);
-            Ok(PolicyCode::Filter(Box::new(Filter { alpha, gate: *gate, forest, origin })))
+            Ok(PolicyCode::Filter(Box::new(ForestFilter { alpha, gate: *gate, forest, origin })))
         }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
         PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),

@@ -30,7 +30,7 @@ const FLAT: [u64; 7] = [60; 7];
 fn finding(measure: &str, of: [(&str, &[u64]); 5]) -> Finding {
     let comparison =
         Comparison { policies: of.map(|(policy, values)| runs(policy, values)).to_vec() };
-    Finding::new(&settings(), &Measure(measure.to_owned()), &comparison)
+    Finding::new(&settings(), &MeasureName(measure.to_owned()), &comparison)
 }
 
 fn judged(mut finding: Finding) -> Finding {
@@ -163,7 +163,7 @@ fn alphas_and_bases_are_compared_with_too() {
         ("oracle", &FLAT),
     ];
     let comparison = Comparison { policies: of.map(|(name, values)| runs(name, values)).to_vec() };
-    let measure = Measure("innocent_timeouts".to_owned());
+    let measure = MeasureName("innocent_timeouts".to_owned());
     let found = judged(Finding::new(&settings, &measure, &comparison));
     assert_eq!(found.best_plain.as_deref(), Some("reverie"));
     assert_eq!(found.best_alpha.as_deref(), Some("complete-sharing"));

@@ -6,7 +6,7 @@ use crate::decision::in_c::{CLANG, GCC};
 use crate::forests::{Shape, random_forest};
 use crate::replay::found;
 use dropcast_data::SwitchSpec;
-use dropcast_export::{Filter, Origin, PolicyCode, PolicyCodeError};
+use dropcast_export::{ForestFilter, Origin, PolicyCode, PolicyCodeError};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use std::fs;
@@ -21,17 +21,17 @@ const IN_RUST: &str =
 /// All features that the code keeps.
 const ALL: &str = "level4,paper4,longest_queue,rank,longest_gap,projected_occupancy";
 
-fn filter(spec: &SwitchSpec, gate: Option<f64>, features: &str, forest: Forest) -> Filter {
+fn filter(spec: &SwitchSpec, gate: Option<f64>, features: &str, forest: Forest) -> ForestFilter {
     let features: FeatureSet = features.parse().expect("known features");
     let mut origin = Origin::new("m", &"0".repeat(64), &features);
     origin.average_ns = Some(spec.base_rtt_ns);
     origin.buffer_bytes = Some(spec.buffer_bytes);
     let forest = Forest { features: features.names(), ..forest };
-    Filter { alpha: vec![16.0, 0.5], gate, forest, origin }
+    ForestFilter { alpha: vec![16.0, 0.5], gate, forest, origin }
 }
 
 /// Trees at random whose thresholds are of the buffer's magnitude.
-fn at_random(spec: &SwitchSpec, gate: Option<f64>, features: &str, seed: u64) -> Filter {
+fn at_random(spec: &SwitchSpec, gate: Option<f64>, features: &str, seed: u64) -> ForestFilter {
     let count = features.parse::<FeatureSet>().expect("known features").len();
     let shape =
         Shape { trees: 4, depth: 4, features: count, largest: spec.buffer_bytes, stops: 10 };
@@ -39,7 +39,7 @@ fn at_random(spec: &SwitchSpec, gate: Option<f64>, features: &str, seed: u64) ->
 }
 
 /// A drop is predicted where three of the levels are above their shares of the buffer, in sixteenths.
-fn above(spec: &SwitchSpec, gate: Option<f64>, shares: [u64; 4]) -> Filter {
+fn above(spec: &SwitchSpec, gate: Option<f64>, shares: [u64; 4]) -> ForestFilter {
     let tree = |(feature, share): (u16, u64)| {
         let threshold = (u64::from(spec.buffer_bytes) * share / 16) as u32;
         let split = Node::Split { feature, threshold, left: 1, right: 2 };
@@ -50,23 +50,23 @@ fn above(spec: &SwitchSpec, gate: Option<f64>, shares: [u64; 4]) -> Filter {
 }
 
 /// The same with shares at which every feature of `level4` matters.
-pub(super) fn by_levels(spec: &SwitchSpec, gate: Option<f64>) -> Filter {
+pub(super) fn by_levels(spec: &SwitchSpec, gate: Option<f64>) -> ForestFilter {
     above(spec, gate, [7, 12, 12, 14])
 }
 
-pub(super) fn code(filter: Filter) -> PolicyCode {
+pub(super) fn code(filter: ForestFilter) -> PolicyCode {
     PolicyCode::Filter(Box::new(filter))
 }
 
 /// The code decides as the policy; returns about how many packets the forest makes a difference.
 fn differences(
     spec: &SwitchSpec,
-    filter: Filter,
+    filter: ForestFilter,
     arrivals: &[dropcast_export::PacketArrival],
 ) -> usize {
     let leaf = Tree { nodes: vec![Node::Leaf { weight: 0 }] };
     let never = Forest { trees: vec![leaf], vote_threshold: 0, ..filter.forest.clone() };
-    let never = code(Filter { forest: never, ..filter.clone() });
+    let never = code(ForestFilter { forest: never, ..filter.clone() });
     let code = code(filter);
     let packets = code.decided(spec, arrivals.iter().copied()).expect("decided");
     let files = code.files(spec).expect("a switch that it knows");
@@ -121,14 +121,14 @@ fn the_exported_filter_is_the_policy_on_the_sample() {
 #[test]
 fn what_the_code_cannot_do_is_refused() {
     let spec = SwitchSpec::uniform(2, 8_000_000_000, 10_000, 4_000);
-    let refused = |filter: Filter| code(filter).files(&spec).err();
+    let refused = |filter: ForestFilter| code(filter).files(&spec).err();
     let known = by_levels(&spec, Some(0.5));
     assert_eq!(refused(known.clone()), None);
-    let odd = Filter { alpha: vec![0.3], ..known.clone() };
+    let odd = ForestFilter { alpha: vec![0.3], ..known.clone() };
     assert_eq!(refused(odd), Some(PolicyCodeError::Alpha(0.3)));
-    let more = Filter { gate: Some(2.0), ..known.clone() };
+    let more = ForestFilter { gate: Some(2.0), ..known.clone() };
     assert_eq!(refused(more), Some(PolicyCodeError::Gate(2.0)));
-    let said = |filter: Filter| refused(filter).expect("refused").to_string();
+    let said = |filter: ForestFilter| refused(filter).expect("refused").to_string();
     let other = SwitchSpec { buffer_bytes: 20_000, ..spec.clone() };
     assert!(
         said(by_levels(&other, None)).contains("a buffer of 20000 bytes, the switch has 10000")

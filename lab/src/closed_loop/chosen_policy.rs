@@ -10,9 +10,9 @@ use std::str::FromStr;
 /// vote threshold are chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Decision(NamedPolicy);
+pub struct ChosenPolicy(NamedPolicy);
 
-impl Decision {
+impl ChosenPolicy {
     /// What it is without a model: the base of an oracle; Credence and its kin accept whatever their thresholds allow.
     pub fn alone(&self) -> NamedPolicy {
         self.0.spec.base().map_or_else(|| self.0.clone(), |base| base.clone().into())
@@ -31,13 +31,13 @@ impl Decision {
 }
 
 /// Credence.
-impl Default for Decision {
+impl Default for ChosenPolicy {
     fn default() -> Self {
-        Decision(PolicySpec::Credence(Default::default()).into())
+        ChosenPolicy(PolicySpec::Credence(Default::default()).into())
     }
 }
 
-impl FromStr for Decision {
+impl FromStr for ChosenPolicy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -50,12 +50,12 @@ impl FromStr for Decision {
             Some(model) => {
                 Err(format!("{text} names the model {model}, which is chosen here; leave it out"))
             }
-            None => Ok(Decision(policy)),
+            None => Ok(ChosenPolicy(policy)),
         }
     }
 }
 
-impl TryFrom<String> for Decision {
+impl TryFrom<String> for ChosenPolicy {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -63,13 +63,13 @@ impl TryFrom<String> for Decision {
     }
 }
 
-impl From<Decision> for String {
-    fn from(decision: Decision) -> String {
+impl From<ChosenPolicy> for String {
+    fn from(decision: ChosenPolicy) -> String {
         decision.0.label
     }
 }
 
-impl fmt::Display for Decision {
+impl fmt::Display for ChosenPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.label)
     }
@@ -81,14 +81,15 @@ mod tests {
 
     #[test]
     fn an_oracle_is_compared_with_its_base_and_credence_with_itself() {
-        let alone = |text: &str| text.parse::<Decision>().map(|decision| decision.alone().label);
+        let alone =
+            |text: &str| text.parse::<ChosenPolicy>().map(|decision| decision.alone().label);
         assert_eq!(alone("oracle:base=dt:alpha=8,gate=0.5").as_deref(), Ok("dt:alpha=8"));
         assert_eq!(alone("credence").as_deref(), Ok("credence"));
-        let with: Decision = "oracle:base=dt:alpha=8,gate=0.5".parse().unwrap();
+        let with: ChosenPolicy = "oracle:base=dt:alpha=8,gate=0.5".parse().unwrap();
         let with = with.with(Some("m")).spec;
         assert_eq!((with.model(), with.base().is_some()), (Some("m"), true));
         for wrong in ["dt:alpha=8", "ndt", "credence:model=m.json", "nothing"] {
-            assert!(wrong.parse::<Decision>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ChosenPolicy>().is_err(), "{wrong}");
         }
     }
 }
