@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p dropcast-lab --example search -- [rule] [filter] [spare-tails] [POLICY] [seed=1] [generations=6] [population=8]`
 //!
-//! CMA-ES searches the numbers of the untrained rule and of `spare-tails`. A candidate runs in the fabric under 16
+//! CMA-ES searches the numbers of the untrained rule, of a filter and of `spare-tails`. A candidate runs in the fabric under 16
 //! conditions: 20 ms of websearch and of bursts of 75 and 150% of the buffer (a quarter of the Credence artifact's), loads
 //! of 40 and 80%, DCTCP and Cubic, senders as ns-3's and Linux's. In each, three measures are compared with the best alpha
 //! of that condition and measure; a measure that is worse counts twice. A candidate that is behind the median of the
