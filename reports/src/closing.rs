@@ -1,111 +1,115 @@
-//! What to deploy: the last word of a report.
+//! What to do, and why: the last words of a report.
 
-use crate::drop_words::{better_alpha, own_name};
-use crate::numbers::{count, grouped};
-use dropcast_measure::verdict::{Addition, GainRange, RivalKind, Verdict};
+use crate::drop_words::own_name;
+use crate::numbers::{count, duration, grouped, percent};
+use dropcast_measure::verdict::{Advice, Candidate, Cost, Decision, EpisodeGain, Finding, Verdict};
 
-/// What to deploy, and why; nothing where no alpha was replayed.
+/// What to do, and what is known of each candidate; nothing where nothing was compared.
 pub(crate) fn closing_sentences(verdict: &Verdict) -> Vec<String> {
-    let (rivals, own) = (&verdict.rivals, own_name(verdict));
-    let (Some(alpha), Some(over_own)) = (rivals.best_alpha(), rivals.gains.alpha_over_own) else {
-        return Vec::new();
+    let (advice, own) = (&verdict.advice, own_name(verdict));
+    let first = match advice.decision {
+        Decision::None => return Vec::new(),
+        Decision::Keep => kept(advice, &own),
+        Decision::Undecided => undecided(advice, &own),
+        Decision::Set => advice.advised().map_or_else(String::new, |of| set(of, &own)),
     };
-    if verdict.counts.own.packets == 0 {
-        return vec![format!("Deploy: what the switch has, {own}, which drops nothing.")];
-    }
-    let own_policy = verdict.own_policy.as_deref();
-    let range = |gain: &GainRange| range(gain, rivals.gains.stretches);
-    let better = better_alpha(verdict).unwrap_or_else(|| own.clone());
-    let (added, left_out): (Vec<_>, Vec<_>) = rivals
-        .additions(own_policy)
-        .partition(|of| verdict.deploy.as_ref() == Some(&of.rival.policy));
-    let mut sentences = Vec::new();
-    if own_policy == Some(&alpha.policy) {
-        sentences.push(format!("Deploy: what the switch has, {own}; no other alpha is better."));
-    } else if rivals.alpha_is_set(own_policy) {
-        let gain = format!("{} ({})", more(&over_own, Some(&own)), range(&over_own));
-        sentences.push(format!("Deploy: {better}, which transmits {gain}."));
-    } else {
-        let kept = match added[..] {
-            [] => format!("Deploy: what the switch has, {own}. "),
-            _ => String::new(),
-        };
-        sentences.push(match over_own.bytes {
-            1.. => format!(
-                "{kept}With {better} it transmits {} ({}), which may be noise.",
-                more(&over_own, None),
-                range(&over_own)
-            ),
-            _ => format!("{kept}The best alpha of other rows, {better}, is no better."),
-        });
-    }
-    for Addition { rival, gain } in added {
-        let (what, as_code) = named(rival.kind);
-        let (policy, range) = (&rival.policy, range(&gain));
-        if rivals.alpha_is_set(own_policy) {
-            let gain = more(&gain, None);
-            sentences.push(format!("Add {what} ({policy}): {gain} ({range}).{as_code}"));
-        } else {
-            let gain = format!("{} ({range})", more(&gain, Some(&own)));
-            let text = format!("Deploy: {what} ({policy}), which transmits {gain}.{as_code}");
-            sentences.insert(0, text);
-        }
-    }
-    let other = (!rivals.alpha_is_set(own_policy)).then_some(&*own);
-    sentences.extend(left_out.iter().map(|Addition { rival, gain }| {
-        let (more, range) = (more(gain, other), range(gain));
-        let why = match (gain.is_sure(), gain.bytes) {
-            (true, _) => format!("{more}, fewer than what is deployed"),
-            (false, 1..) => format!("{more} ({range}), which may be noise"),
-            (false, _) => format!("{more} ({range})"),
-        };
-        format!("Leave out {}: {why}.", named(rival.kind).0)
-    }));
-    sentences
+    let others = advice.candidates.iter().filter(|of| Some(&of.policy) != advice.policy.as_ref());
+    let others = others.filter(|_| advice.now_lost_bytes > 0).map(other);
+    [first].into_iter().chain(others).collect()
 }
 
-/// An addition in words, and where it is described as code.
-fn named(kind: RivalKind) -> (&'static str, &'static str) {
-    match kind {
-        RivalKind::ClassAlphas => ("an alpha for each queue", ""),
-        RivalKind::ModelFilter => {
-            ("the model as a filter", " `dropcast export --policy` writes it as code.")
-        }
-        _ => ("the untrained rule", " `dropcast export --policy` writes it as code."),
+fn kept(advice: &Advice, own: &str) -> String {
+    if advice.now_lost_bytes == 0 {
+        return format!("Keep {own}: it drops nothing.");
+    }
+    if advice.is_at_bound {
+        return format!("Keep {own}: no policy loses less of these arrivals.");
+    }
+    let share = percent(advice.least_gain);
+    format!("Keep {own}: nothing that was compared saves {share} of the lost bytes beyond noise.")
+}
+
+fn undecided(advice: &Advice, own: &str) -> String {
+    let keep = format!("Undecided, so keep {own} for now:");
+    match advice.capture_needed_ns {
+        Some(needed_ns) => format!(
+            "{keep} it loses packets in {}, and alphas can be compared from {} on. A capture of {} would have as many.",
+            episodes(advice.episodes),
+            count(advice.episodes_needed),
+            duration(needed_ns)
+        ),
+        None if advice.episodes == 0 => format!("{keep} it loses packets in no whole episode."),
+        None => format!("{keep} what may be better differs in too few episodes."),
     }
 }
 
-/// "1,432 bytes more than Complete Sharing"; without `other` "1,432 bytes more".
-fn more(gain: &GainRange, other: Option<&str>) -> String {
-    let bytes = count(gain.bytes.unsigned_abs());
-    let (text, than) = match gain.bytes {
-        ..0 => (format!("{bytes} bytes fewer"), "than"),
-        0 => ("as many bytes".to_owned(), "as"),
-        _ => (format!("{bytes} bytes more"), "than"),
+fn set(advised: &Candidate, own: &str) -> String {
+    let Candidate { cost, policy, lost_bytes, now_lost_bytes, gain, .. } = advised;
+    let (verb, code) = match cost {
+        Cost::Setting | Cost::QueueSettings | Cost::OtherChip => ("Set", ""),
+        Cost::Rule | Cost::Filter => ("Deploy", " `dropcast export --policy` writes it as code."),
+        Cost::Credence => ("Deploy", " `dropcast export MODEL --switch` writes it as code."),
     };
-    other.map_or_else(|| text.clone(), |other| format!("{text} {than} {other}"))
+    format!(
+        "{verb} {} ({policy}): it loses {} bytes where {own} loses {}; {}.{code}",
+        name(advised),
+        count(*lost_bytes),
+        count(*now_lost_bytes),
+        evidence(gain)
+    )
 }
 
-/// The interval in words.
-fn range(gain: &GainRange, stretches: u64) -> String {
-    let stretches_of = match stretches {
-        1 => "1 stretch of the trace".to_owned(),
-        all => format!("{} stretches of the trace", count(all)),
+fn other(candidate: &Candidate) -> String {
+    let Candidate { gain, finding, beaten_by, lost_bytes, .. } = candidate;
+    let compared = match gain.bytes {
+        0 => "as many as now".to_owned(),
+        fewer @ 1.. => format!("{} fewer than now", count(fewer.unsigned_abs())),
+        more => format!("{} more than now", count(more.unsigned_abs())),
     };
-    match (gain.low_bytes, gain.high_bytes) {
+    let result = match (finding, beaten_by) {
+        (Finding::TooFewEpisodes, _) => ", too few episodes to tell".to_owned(),
+        (Finding::Noise, _) => ", which may be noise".to_owned(),
+        (Finding::Better | Finding::NoBetter, Some(better)) => format!("; {better} loses less"),
+        (Finding::Better | Finding::NoBetter, None) => String::new(),
+    };
+    let mut what = name(candidate);
+    what[..1].make_ascii_uppercase();
+    format!("{what} loses {} bytes, {compared}: {}{result}.", count(*lost_bytes), evidence(gain))
+}
+
+/// A candidate in words.
+pub(crate) fn name(candidate: &Candidate) -> String {
+    let over = || candidate.alpha.map_or_else(String::new, |alpha| format!(" over alpha {alpha}"));
+    match candidate.cost {
+        Cost::Setting => candidate
+            .alpha
+            .map_or_else(|| "Complete Sharing".to_owned(), |alpha| format!("alpha {alpha}")),
+        Cost::QueueSettings => "an alpha for each queue".to_owned(),
+        Cost::Rule => format!("the untrained rule{}", over()),
+        Cost::Filter => format!("the model as a filter{}", over()),
+        Cost::Credence => "Credence with the model".to_owned(),
+        Cost::OtherChip => "LQD, which needs a chip that pushes packets out,".to_owned(),
+    }
+}
+
+/// "better in 13 of 13 episodes, worse in none (99% interval: 4,000 to 6,000 bytes fewer)".
+fn evidence(gain: &EpisodeGain) -> String {
+    let worse = if gain.worse == 0 { "none".to_owned() } else { count(gain.worse) };
+    let range = match (gain.low_bytes, gain.high_bytes) {
         (Some(low), Some(high)) => {
             let chosen = match gain.choices {
                 1 => String::new(),
-                all => format!(", as the best of {all} on these very rows"),
+                all => format!(" for the best of {all}"),
             };
-            format!(
-                "{} to {} in a 99% interval over {stretches_of}{chosen}",
-                signed(low),
-                signed(high)
-            )
+            format!(" (99% interval{chosen}: {} to {} bytes saved)", signed(low), signed(high))
         }
-        _ => format!("{stretches_of}, too few for an interval"),
-    }
+        _ => String::new(),
+    };
+    format!("better in {} of {}, worse in {worse}{range}", count(gain.better), episodes(gain.episodes))
+}
+
+fn episodes(all: u64) -> String {
+    if all == 1 { "1 episode".to_owned() } else { format!("{} episodes", count(all)) }
 }
 
 fn signed(bytes: i64) -> String {

@@ -74,18 +74,13 @@ pub(crate) fn rule_sentences(verdict: &Verdict) -> Vec<String> {
     if verdict.dropped.packets == 0 {
         return Vec::new();
     }
-    let chosen = if rivals.chosen_on_other_rows {
-        "Alpha and rule were chosen on the rows that are not measured here."
-    } else {
-        "Alpha and rule were chosen on these very rows."
-    };
     let what = format!(
         "The untrained rule ({}) transmits {} {}; it needs no training and no table.",
         rule.policy,
         compared(rule.sent.bytes, alpha.sent.bytes),
         that(alpha)
     );
-    vec![what, chosen.to_owned()]
+    vec![what]
 }
 
 /// What a model adds to both: under Credence, where `model` is transmitted, and as a filter.
@@ -135,7 +130,7 @@ fn alpha_sentence(alpha: &RivalSection, shared: u64, lqd: u64) -> String {
         _ => String::new(),
     };
     format!(
-        "The best alpha is {number}: Dynamic Thresholds then transmits {} Complete Sharing{gain}. It needs no oracle.",
+        "Of the alphas of Dynamic Thresholds {number} loses least: it transmits {} Complete Sharing{gain}.",
         compared(alpha.sent.bytes, shared)
     )
 }

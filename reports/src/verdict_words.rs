@@ -157,9 +157,9 @@ mod tests {
     use crate::oracle_words::oracle_sentences;
     use dropcast_data::{DropReason, InputNote};
     use dropcast_measure::verdict::{
-        Conclusion, CongestionSection, DropCounts, FlowsTold, GainRange, LevelThreshold,
-        OccupancySection, OptimumSection, PauseSection, ReasonSection, RivalGains, RivalKind,
-        RivalSection, RivalsSection, TraceDrops, VERDICT_SCHEMA_VERSION,
+        Advice, Candidate, Conclusion, CongestionSection, Cost, Decision, DropCounts, EpisodeGain,
+        Finding, FlowsTold, LevelThreshold, OccupancySection, OptimumSection, PauseSection,
+        ReasonSection, RivalKind, RivalSection, RivalsSection, TraceDrops, VERDICT_SCHEMA_VERSION,
     };
     use dropcast_measure::{AgreementSection, PolicySection};
     use dropcast_pipeline::wall_clock::UtcOffset;
@@ -173,7 +173,6 @@ mod tests {
             alpha,
             sent: Sent { packets: bytes / 1_000, bytes },
             bytes_to_lqd: None,
-            other_rows: None,
         };
         RivalsSection {
             policies: vec![
@@ -181,12 +180,10 @@ mod tests {
                 of(RivalKind::Alpha, None, "complete-sharing", 96_000),
                 of(RivalKind::UntrainedRule, Some(16.0), "oracle:base=dt:alpha=16", 98_500),
             ],
-            chosen_on_other_rows: false,
             best_alpha: Some(0),
             best_rule: Some(2),
             best_filter: None,
             class_alphas: None,
-            gains: RivalGains::default(),
             optimum: Some(OptimumSection {
                 most_bytes: 101_000,
                 most_bytes_to_lqd: Some(1.01),
@@ -229,7 +226,7 @@ mod tests {
                 bytes_to_lqd: None,
             }),
             conclusion,
-            deploy: None,
+            advice: Advice::default(),
             rivals: rivals(),
             cautions: BTreeMap::new(),
             lqd_agreement: AgreementSection::default(),
@@ -393,8 +390,8 @@ mod tests {
             "The real switch drops 30 packets (30,000 bytes). LQD transmits 25 packets (25,000 bytes) of them, and drops \
              5 packets (5,000 bytes) that the real switch transmits.",
             "drops: 30 by admission.",
-            "The best alpha is 16: Dynamic Thresholds then transmits 2,000 bytes more than Complete Sharing, 50% of what LQD \
-             gains. It needs no oracle.",
+            "Of the alphas of Dynamic Thresholds 16 loses least: it transmits 2,000 bytes more than Complete Sharing, 50% of \
+             what LQD gains.",
             "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that alpha; it needs no training \
              and no table.",
             "Alpha and rule were chosen on these very rows.",
@@ -414,98 +411,76 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_say_what_to_deploy() {
-        let range = |bytes, ends: Option<(i64, i64)>| GainRange {
+    fn the_last_lines_say_what_to_do() {
+        let gain = |bytes, better, ends: Option<(i64, i64)>| EpisodeGain {
             bytes,
             low_bytes: ends.map(|ends| ends.0),
             high_bytes: ends.map(|ends| ends.1),
-            choices: 15,
+            episodes: 14,
+            better,
+            worse: 0,
+            choices: 14,
         };
-        let with = |own: &str, gains, deploy: Option<&str>| {
+        let candidate = |cost, policy: &str, alpha, gain, finding| Candidate {
+            cost,
+            policy: policy.to_owned(),
+            alpha,
+            lost_bytes: 3_000,
+            now_lost_bytes: 5_000,
+            gain,
+            finding,
+            beaten_by: None,
+        };
+        let text = |advice: Advice| {
             let mut verdict = verdict(Conclusion::NothingDropped, 0);
-            verdict.own_policy = Some(own.to_owned());
-            verdict.deploy = deploy.map(str::to_owned);
-            verdict.rivals.gains = gains;
+            verdict.advice = advice;
             closing_lines(&verdict).join("\n")
         };
-        let closing = |own: &str, over_own, rule, deploy: Option<&str>| {
-            let (alpha_over_own, rule_over_alpha) = (Some(over_own), Some(rule));
-            let gains =
-                RivalGains { stretches: 40, alpha_over_own, rule_over_alpha, ..Default::default() };
-            with(own, gains, deploy)
+        let sure = gain(2_000, 13, Some((500, 3_500)));
+        let alpha = candidate(Cost::Setting, "dt:alpha=16", Some(16.0), sure, Finding::Better);
+        let rule = candidate(
+            Cost::Rule,
+            "oracle:base=dt:alpha=8",
+            Some(8.0),
+            gain(400, 5, None),
+            Finding::TooFewEpisodes,
+        );
+        let set = Advice {
+            decision: Decision::Set,
+            policy: Some("dt:alpha=16".to_owned()),
+            now_lost_bytes: 5_000,
+            candidates: vec![alpha, rule],
+            ..Advice::default()
         };
-        let (sure, noise) = (range(2_000, Some((500, 3_500))), range(2_000, Some((-100, 4_100))));
-        let loss = range(-9_000, Some((-12_000, -6_000)));
-        let unknown = range(2_000, None);
-        let shared = "complete-sharing";
         assert_eq!(
-            closing(shared, sure, loss, Some("dt:alpha=16")),
-            "\nDeploy: alpha 16, which transmits 2,000 bytes more than Complete Sharing (500 to 3,500 in a 99% interval over 40 \
-             stretches of the trace, as the best of 15 on these very rows).\nLeave out the untrained rule: 9,000 bytes fewer \
-             (-12,000 to -6,000 in a 99% interval over 40 stretches of the trace, as the best of 15 on these very rows)."
+            text(set.clone()),
+            "\nSet alpha 16 (dt:alpha=16): it loses 3,000 bytes where Complete Sharing loses 5,000; better in 13 of 14 episodes, \
+             worse in none (99% interval for the best of 14: 500 to 3,500 bytes saved).\nThe untrained rule over alpha 8 loses \
+             3,000 bytes, 400 fewer than now: better in 5 of 14 episodes, worse in none, too few episodes to tell."
         );
-        let rule = "oracle:base=dt:alpha=16";
-        let text = closing(shared, sure, sure, Some(rule));
-        assert!(
-            text.contains(&format!("\nAdd the untrained rule ({rule}): 2,000 bytes more (500 to ")),
-            "{text}"
-        );
-        let text = closing(shared, sure, noise, Some("dt:alpha=16"));
-        assert!(
-            text.contains("\nLeave out the untrained rule: 2,000 bytes more (-100 to 4,100 in"),
-            "{text}"
-        );
-        assert!(text.ends_with("which may be noise."), "{text}");
-        for over_own in [noise, unknown] {
-            let text = closing(shared, over_own, sure, None);
-            assert!(
-                text.contains("Deploy: what the switch has, Complete Sharing. With alpha 16 it"),
-                "{text}"
-            );
-            assert!(text.ends_with("which may be noise.") && !text.contains("untrained"), "{text}");
-        }
-        // Where no alpha is better, additions are compared with what the switch has.
-        let (alpha_over_own, rule_over_alpha) = (Some(noise), Some(loss));
-        let gains = |rule| RivalGains {
-            stretches: 40,
-            alpha_over_own,
-            rule_over_alpha,
-            rule_over_own: Some(rule),
-            ..Default::default()
+        let keep = |now_lost_bytes, is_at_bound, episodes| Advice {
+            decision: Decision::Keep,
+            now_lost_bytes,
+            is_at_bound,
+            episodes,
+            least_gain: 0.05,
+            ..Advice::default()
         };
-        let text = with(shared, gains(sure), Some(rule));
-        let lines: Vec<&str> = text.trim_start().lines().collect();
-        let first =
-            format!("Deploy: the untrained rule ({rule}), which transmits 2,000 bytes more than");
-        assert!(lines[0].starts_with(&first), "{text}");
-        assert!(
-            lines[1].starts_with("With alpha 16 it transmits 2,000 bytes more (-100"),
-            "{text}"
+        assert_eq!(text(keep(0, false, 0)), "\nKeep Complete Sharing: it drops nothing.");
+        let at_bound = text(keep(9, true, 1));
+        assert_eq!(at_bound, "\nKeep Complete Sharing: no policy loses less of these arrivals.");
+        assert!(text(keep(9, false, 40)).contains("nothing that was compared saves 5.000% of the lost"));
+        let undecided = Advice {
+            decision: Decision::Undecided,
+            episodes_needed: 12,
+            capture_needed_ns: Some(600_000_000),
+            ..keep(9, false, 3)
+        };
+        assert_eq!(
+            text(undecided),
+            "\nUndecided, so keep Complete Sharing for now: it loses packets in 3 episodes, and alphas can be compared from 12 \
+             on. A capture of 600 ms would have as many."
         );
-        assert_eq!(lines.len(), 2, "{text}");
-        let text = with(shared, gains(noise), None);
-        assert!(
-            text.contains("Deploy: what the switch has, Complete Sharing. With alpha 16"),
-            "{text}"
-        );
-        assert!(
-            text.contains(
-                "Leave out the untrained rule: 2,000 bytes more than Complete Sharing (-100 to"
-            ),
-            "{text}"
-        );
-        assert!(
-            closing(shared, unknown, sure, None)
-                .contains("(40 stretches of the trace, too few for an interval)")
-        );
-        let text = closing(shared, loss, loss, None);
-        assert!(text.ends_with("The best alpha of other rows, alpha 16, is no better."), "{text}");
-        let text = closing("dt:alpha=16", range(0, Some((0, 0))), sure, Some(rule));
-        assert!(
-            text.contains(
-                "what the switch has, Dynamic Thresholds, alpha 16; no other alpha is better.\nAdd "
-            ),
-            "{text}"
-        );
+        assert_eq!(text(Advice::default()), "");
     }
 }

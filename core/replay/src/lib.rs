@@ -47,7 +47,7 @@ pub use arrival::{Arrival, ArrivalChecker, ReplayError};
 pub use forest_replay::lanes_sent::{AlphasSent, BaselinesSent, LanesSent};
 pub use forest_replay::{ForestReplay, ForestReplayError};
 pub use optimum::{OptimumReplay, OptimumSent};
-pub use replay::{Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha, own_policy};
+pub use replay::{Dropped, Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha, own_policy};
 pub use rival_switch::RivalSent;
 pub use rivals::{OraclesByName, OwnPolicy, RivalReplay, RivalsSent, oracle_at};
 

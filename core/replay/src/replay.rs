@@ -166,6 +166,15 @@ pub struct Replayed {
     pub confusion: Confusion,
 }
 
+/// Which policies drop an arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Whether the switch's own ([`own_policy`]) does.
+    pub by_own: bool,
+    /// Whether Credence with the predictions does; not if the arrival does not count.
+    pub by_credence: bool,
+}
+
 /// The policies of all switches of one trace.
 pub struct Replay {
     specs: SwitchSpecs,
@@ -194,11 +203,11 @@ impl Replay {
         self
     }
 
-    /// The next arrival, in order of arrival. Returns whether the switch's own policy ([`own_policy`]) drops it.
+    /// The next arrival, in order of arrival.
     ///
     /// # Errors
     /// If it does not fit the switch description, or comes before the last one at its switch.
-    pub fn arrive(&mut self, arrival: &Arrival) -> Result<bool, ReplayError> {
+    pub fn arrive(&mut self, arrival: &Arrival) -> Result<Dropped, ReplayError> {
         let switch_id = arrival.switch_id;
         if !self.switches.contains_key(&switch_id) {
             let spec = self.specs.get(switch_id).ok_or(ReplayError::UnknownSwitch(switch_id))?;
@@ -285,7 +294,7 @@ impl SwitchReplay {
         })
     }
 
-    fn arrive(&mut self, arrival: &Arrival) -> Result<bool, ReplayError> {
+    fn arrive(&mut self, arrival: &Arrival) -> Result<Dropped, ReplayError> {
         arrival.check(&self.spec, self.time_ns)?;
         let &Arrival { time_ns, counted, dropped, predicted, .. } = arrival;
         self.time_ns = time_ns;
@@ -306,18 +315,20 @@ impl SwitchReplay {
             lane.policy_mut().into_iter().for_each(|of| of.threshold_bytes = threshold_bytes);
         }
         self.perfect.arrive(&perfect, time_ns, false, || Some(always_accept.clone()));
+        let mut by = Dropped::default();
         if let Some(followed) = &mut self.followed {
-            self.credence.arrive(&packet, time_ns, false, || Some(always_accept.clone()));
+            let always_accept = || Some(always_accept.clone());
+            let is_accepted = self.credence.arrive(&packet, time_ns, false, always_accept);
+            by.by_credence = counted && !is_accepted;
             followed.arrive(&packet, &unpredicted, time_ns);
         }
         always_accept.arrive(&unpredicted, time_ns);
         follow_lqd.arrive(&unpredicted, time_ns);
-        let mut by_own = false;
         for (row, lane) in &mut self.others {
             let is_dropped = !lane.arrive(&unpredicted, time_ns);
-            by_own |= is_dropped && *row == self.own;
+            by.by_own |= is_dropped && *row == self.own;
         }
-        Ok(by_own)
+        Ok(by)
     }
 
     fn finish(self) -> Replayed {
@@ -520,14 +531,15 @@ impl<P: Policy + Clone> PredictedLane<P> {
     }
 
     /// The next packet, `removed` if the policy must not see it. `without_predictions` is a lane of
-    /// the same policy that has seen all earlier packets, without predictions.
+    /// the same policy that has seen all earlier packets, without predictions. Returns whether it accepts the packet; yes
+    /// if it does not see it.
     pub(crate) fn arrive(
         &mut self,
         packet: &Packet,
         time_ns: u64,
         removed: bool,
         without_predictions: impl FnOnce() -> Option<Lane<P>>,
-    ) {
+    ) -> bool {
         let counted = is_counted(packet.id);
         let begins = counted && !self.goes_on;
         self.goes_on = counted;
@@ -540,9 +552,8 @@ impl<P: Policy + Clone> PredictedLane<P> {
         if begins && self.lane.is_none() {
             self.lane = without_predictions().map(|lane| lane.counting_from(packet));
         }
-        if let Some(lane) = self.lane.as_mut().filter(|_| !removed) {
-            lane.arrive(packet, time_ns);
-        }
+        let lane = self.lane.as_mut().filter(|_| !removed);
+        lane.is_none_or(|lane| lane.arrive(packet, time_ns))
     }
 
     pub(crate) fn finish(mut self) -> Tally {

@@ -96,17 +96,20 @@ impl<'m> ModelReplay<'m> {
         let scores = self.scorer.score_columns(&columns);
         let above = |&score: &u32| score > self.model.forest.vote_threshold;
         let predicted: Vec<bool> = scores.iter().map(above).collect();
-        let mut by_own = Vec::with_capacity(predicted.len());
+        let mut dropped = [(); 2].map(|()| Vec::with_capacity(predicted.len()));
         for (row, &predicted) in predicted.iter().enumerate() {
             let known = Arrival::of(arrivals, row, batch.drop[row]);
             let arrival = Arrival { predicted, counted: counted[row], ..known };
-            by_own.push(replay.arrive(&arrival).map_err(|source| {
+            let by = replay.arrive(&arrival).map_err(|source| {
                 let row = trace.rows + row as u64;
                 ReportError::Replay { trace: trace.source.name.clone(), row, source }
-            })?);
+            })?;
+            dropped[0].push(by.by_own);
+            dropped[1].push(by.by_credence);
         }
         trace.rows += batch.len() as u64;
-        Ok(ModelRows { predicted, by_own })
+        let [by_own, by_credence] = dropped;
+        Ok(ModelRows { predicted, by_own, by_credence })
     }
 
     /// The trace has no more rows: drains its buffers.

@@ -5,9 +5,11 @@
 //! without an oracle leaves to the perfect one is all that any forest can gain. Beside that it counts
 //! what LQD and the real switch dropped, over time and by queue.
 
+mod advice;
 mod asked_policies;
 mod class_alphas;
 mod congestion;
+mod contrasts;
 mod drop_counts;
 mod episodes;
 mod hours;
@@ -17,11 +19,11 @@ mod pauses;
 mod places;
 mod real_drops;
 mod rivals;
-mod stretches;
 mod timeline;
 mod value;
 
-pub use asked_policies::{AskedPolicies, NamedOwnPolicy};
+pub use advice::{Advice, Candidate, Cost, Decision, Finding};
+pub use asked_policies::{AskedPolicies, LEAST_GAIN, NamedOwnPolicy};
 pub use congestion::{CongestionSection, OccupancySection};
 pub use drop_counts::DropCounts;
 pub use episodes::EpisodeSection;
@@ -33,8 +35,8 @@ pub(crate) use level_thresholds::{COMPARED, above};
 pub use pauses::PauseSection;
 pub use places::{QueueDrops, SwitchDrops, TraceDrops};
 pub use real_drops::ReasonSection;
-pub use rivals::{Addition, OptimumSection, RivalGains, RivalKind, RivalSection, RivalsSection};
-pub use stretches::GainRange;
+pub use contrasts::EpisodeGain;
+pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
 pub use value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 

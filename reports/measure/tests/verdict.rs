@@ -6,7 +6,9 @@ use dropcast_data::{
 };
 use dropcast_features::FeatureSet;
 use dropcast_measure::measure::{ReportRows, measure};
-use dropcast_measure::verdict::{AskedPolicies, Conclusion, DropCounts, RivalKind, Verdict, judge};
+use dropcast_measure::verdict::{
+    AskedPolicies, Conclusion, Cost, DropCounts, RivalKind, Verdict, judge,
+};
 use dropcast_measure::{ModelSource, PolicySection};
 use dropcast_pipeline::collect::generate::generate_leaf;
 use dropcast_pipeline::collect::{collect, collect_in_memory};
@@ -77,9 +79,9 @@ fn a_verdict_agrees_with_the_trace() {
     let rivals = &verdict.rivals;
     let of_kind = |kind| rivals.policies.iter().filter(move |rival| rival.kind == kind);
     let most = |kind| of_kind(kind).map(|rival| rival.sent.bytes).max().expect("some");
-    assert!(!rivals.chosen_on_other_rows, "all rows are measured");
     let (alpha, rule) =
         (rivals.best_alpha().expect("replayed"), rivals.best_rule().expect("replayed"));
+    // The switch has Complete Sharing, so infinity is one of its alphas.
     assert_eq!(alpha.sent.bytes, most(RivalKind::Alpha));
     assert_eq!(rule.sent.bytes, most(RivalKind::UntrainedRule));
     let infinite = of_kind(RivalKind::Alpha).find(|rival| rival.alpha.is_none()).expect("one");
@@ -243,16 +245,19 @@ fn every_policy_of_the_page_is_replayed_or_says_why_not() {
     for name in ["abm", "edt", "smartbuf"] {
         assert!(!same(name), "{name}");
     }
-    // The gain is that of what is dropped.
-    let rivals = &verdict.rivals;
-    let alpha = rivals.best_alpha().expect("replayed");
-    let more = |over: Sent, sent: Sent| Some(sent.bytes as i64 - over.bytes as i64);
-    let over_own = more(verdict.counts.best_alpha.expect("replayed"), verdict.counts.own);
-    assert_eq!(rivals.gains.alpha_over_own.map(|gain| gain.bytes), over_own);
-    let rule = rivals.best_rule().expect("replayed");
-    let over_alpha = more(alpha.sent, rule.sent);
-    assert_eq!(rivals.gains.rule_over_alpha.map(|gain| gain.bytes), over_alpha);
-    assert!(rivals.gains.stretches > 8 && rivals.gains.filter_over_alpha.is_none());
+    // Gains are those of what is transmitted.
+    let advice = &verdict.advice;
+    let of = |cost| advice.candidates.iter().find(|of| of.cost == cost).expect("compared");
+    let (alpha, rule) = (of(Cost::Setting), of(Cost::Rule));
+    let own = verdict.counts.own.bytes;
+    assert_eq!((advice.now_lost_bytes, alpha.now_lost_bytes), (own, own));
+    assert_eq!(alpha.lost_bytes, verdict.counts.best_alpha.expect("replayed").bytes);
+    for candidate in [alpha, rule] {
+        assert_eq!(candidate.gain.bytes, own as i64 - candidate.lost_bytes as i64);
+    }
+    let sent = verdict.rivals.best_rule().expect("replayed").sent;
+    assert_eq!(rule.lost_bytes, verdict.arrived.bytes - sent.bytes);
+    assert_eq!(of(Cost::OtherChip).lost_bytes, verdict.dropped.bytes);
     let without = judge(&traces, &AskedPolicies::default(), &resources, &Silent).expect("replayed");
     assert_eq!(without.conclusion, verdict.conclusion, "what is asked for decides nothing");
     assert_eq!(without.rivals.best_alpha, verdict.rivals.best_alpha);
@@ -308,10 +313,12 @@ fn queues_of_a_port_have_alphas_of_their_own_where_that_is_better() {
     let (alpha, each) = (rivals.best_alpha().expect("one"), rivals.class_alphas().expect("better"));
     assert!(each.sent.bytes > alpha.sent.bytes, "{each:?} {alpha:?}");
     assert_eq!(each.kind, RivalKind::ClassAlphas);
-    // One of 14 alphas for each of two queues, against one of 15.
-    let gain = rivals.gains.class_alphas_over_alpha.expect("replayed");
-    let more = each.sent.bytes as i64 - alpha.sent.bytes as i64;
-    assert_eq!((gain.bytes, gain.choices), (more, 14 * 14 * 15));
+    let advice = &verdict.advice;
+    let candidate = advice.candidates.iter().find(|of| of.cost == Cost::QueueSettings);
+    let candidate = candidate.expect("compared");
+    // One of 14 alphas for each of two queues.
+    assert_eq!((&candidate.policy, candidate.gain.choices), (&each.policy, 14 * 14));
+    assert_eq!(candidate.lost_bytes, verdict.arrived.bytes - each.sent.bytes);
     // It is the policy that its name says.
     let again = judge(&traces, &asked(&[&each.policy]), &resources, &Silent).expect("replayed");
     assert_eq!(again.rivals.asked().next().expect("asked").sent, each.sent);

@@ -1,6 +1,7 @@
 //! An alpha of Dynamic Thresholds for each queue of a port, where ports have several.
 
-use super::stretches::Stretches;
+use super::contrasts::Contrasts;
+use dropcast_pipeline::oracle_file::OraclesByName;
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_replay::{Arrival, ReplayError, ReplayOptions, RivalReplay, RivalSent};
 use dropcast_switch::{Alphas, PolicySpec};
@@ -13,13 +14,13 @@ const MOST_ARRIVALS: usize = 4_000_000;
 /// Ports with more queues are not searched: each takes a replay for each alpha.
 const MOST_QUEUES: usize = 8;
 
-/// Arrivals that are replayed at once to count stretches.
+/// Arrivals that are replayed at once to compare policies.
 const BATCH: usize = 1 << 16;
 
 /// No search goes through the queues more often.
 const MOST_ROUNDS: usize = 3;
 
-/// Searches by coordinate descent: one queue's alpha at a time, while that transmits more of the rows that choose.
+/// Searches by coordinate descent: one queue's alpha at a time, while that transmits more.
 #[derive(Default)]
 pub(super) struct ClassAlphas {
     traces: Vec<KnownTrace>,
@@ -82,17 +83,17 @@ impl ClassAlphas {
         (2..=MOST_QUEUES).contains(&self.queues) && self.arrivals <= MOST_ARRIVALS
     }
 
-    /// Alphas that are better than one `common` alpha, which transmits `sent`; `bytes` are those that choose.
+    /// Alphas that are better than one `common` alpha, which transmits `sent`.
     pub(super) fn search(
         &self,
         (common, sent): (f64, RivalSent),
         grid: &[f64],
-        bytes: impl Fn(&RivalSent) -> u64,
         threads: NonZeroUsize,
     ) -> Result<Option<FoundAlphas>, ReplayError> {
         if !self.is_searched() || self.used.len() < 2 {
             return Ok(None);
         }
+        let bytes = |sent: &RivalSent| sent.counted.bytes + sent.others.bytes;
         let mut best = FoundAlphas { alphas: vec![common; self.queues], sent };
         // Queues that were tried since the last change: trying them again changes nothing.
         let mut settled = 0;
@@ -126,23 +127,26 @@ impl ClassAlphas {
         (grid as u64).saturating_pow(queues)
     }
 
-    /// What two policies drop of the arrivals that were searched, in stretches.
-    pub(super) fn stretches(
+    /// Compares policies, each trained or not, on the arrivals that were searched.
+    pub(super) fn contrasts(
         &self,
-        policies: &[PolicySpec; 2],
+        policies: &[PolicySpec],
+        trained: Vec<bool>,
+        oracles: &OraclesByName,
         threads: NonZeroUsize,
-    ) -> Result<Stretches, ReplayError> {
-        let mut stretches = Stretches::new(policies.len());
+    ) -> Result<Contrasts, ReplayError> {
+        let mut contrasts = Contrasts::new(trained);
         for KnownTrace { specs, options, pauses, arrivals } in &self.traces {
             let replay = RivalReplay::new(specs.clone(), *options, pauses, policies, threads);
-            let mut replay = replay.without_optimum();
+            let mut replay = replay.asking(oracles.clone()).without_optimum();
             for arrivals in arrivals.chunks(BATCH) {
                 replay.add(arrivals)?;
-                stretches.add(arrivals, (0..policies.len()).map(|place| replay.rejected(place)));
+                let rejected = (0..policies.len()).map(|place| replay.rejected(place));
+                contrasts.add(arrivals, specs, rejected);
             }
-            stretches.end();
+            contrasts.end();
         }
-        Ok(stretches)
+        Ok(contrasts)
     }
 
     fn sent(

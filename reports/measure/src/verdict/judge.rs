@@ -43,6 +43,9 @@ pub struct Judge {
     hours: Hours,
     episodes: Episodes,
     places: Places,
+    least_gain: f64,
+    /// From the first arrival to the last of each trace.
+    length_ns: u64,
 }
 
 /// What was replayed, by trace and switch.
@@ -55,6 +58,8 @@ pub struct ModelRows {
     pub predicted: Vec<bool>,
     /// Whether the switch's own policy drops each.
     pub by_own: Vec<bool>,
+    /// Whether Credence with the model drops each.
+    pub by_credence: Vec<bool>,
 }
 
 /// The trace that rows are read from.
@@ -66,6 +71,8 @@ struct OpenTrace {
     levels: TraceLevels,
     rivals: Option<TraceRivals>,
     rows: u64,
+    /// When the first packet arrives, and the last.
+    times_ns: Option<[u64; 2]>,
 }
 
 impl Judge {
@@ -89,6 +96,8 @@ impl Judge {
             hours: Hours::default(),
             episodes: Episodes::default(),
             places: Places::default(),
+            least_gain: asked.least_gain,
+            length_ns: 0,
         }
     }
 
@@ -128,7 +137,7 @@ impl Judge {
         self.cautions.push(summed(notes.filter(|(note, _)| note.is_caution())));
         self.pauses.add(&meta.pauses);
         let specs = specs.clone();
-        self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0 });
+        self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0, times_ns: None });
         Ok(())
     }
 
@@ -157,10 +166,13 @@ impl Judge {
                 by_own.push(replay.arrive(&arrival).map_err(|source| {
                     let row = trace.rows + at as u64;
                     ReportError::Replay { trace: name.clone(), row, source }
-                })?);
+                })?.by_own);
             }
             arrivals.push(arrival);
             all_met.push(self.congestion.arrive(&arrival, &trace.specs, &trace.options));
+        }
+        if let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) {
+            trace.times_ns.get_or_insert([first.time_ns; 2])[1] = last.time_ns;
         }
         let mut by_alphas = vec![0; batch.len()];
         if let Some(rivals) = &mut trace.rivals {
@@ -170,7 +182,8 @@ impl Judge {
                 source,
             })?;
             self.rivals.mark_drops(rivals, &mut by_alphas);
-            self.rivals.count_drops(rivals, &arrivals, &by_own);
+            let by_credence = model.map_or(&[][..], |model| &model.by_credence);
+            self.rivals.count_drops(rivals, &arrivals, &trace.specs, [&by_own, by_credence]);
         }
         for (at, (arrival, met)) in arrivals.iter().zip(&all_met).enumerate() {
             let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
@@ -211,6 +224,7 @@ impl Judge {
     pub fn end_trace(&mut self) {
         let Some(trace) = self.open.take() else { return };
         let place = self.names.len() - 1;
+        self.length_ns += trace.times_ns.map_or(0, |[first, last]| last.saturating_sub(first));
         let replayed = trace.replay.map(Replay::finish).into_iter().flatten();
         self.replayed.extend(replayed.map(|(switch_id, replayed)| ((place, switch_id), replayed)));
         self.thresholds.end(trace.levels);
@@ -242,11 +256,12 @@ impl Judge {
         self.replayed.values().for_each(|replayed| perfect_oracle.add(replayed.perfect_oracle));
         let (occupancy, congestion) = self.congestion.finish();
         let policies = totals.policies.iter().copied();
-        let rivals = self.rivals.section(lqd);
+        let own_policy = common_own_policy(self.replayed.values());
+        let how = (self.least_gain, self.length_ns);
+        let (rivals, advice) = self.rivals.section(lqd, own_policy.as_deref(), how);
         let best_alpha = rivals.best_alpha;
         let (queues, queues_left_out) = self.places.queues(best_alpha);
         let counts = self.counts.counts(best_alpha);
-        let own_policy = common_own_policy(self.replayed.values());
         let cautions = summed(self.cautions.iter().flatten());
         let by_trace = self.places.traces(self.cautions, best_alpha);
         Verdict {
@@ -261,7 +276,7 @@ impl Judge {
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
             alpha_is_assumed: self.replayed.values().any(|replayed| replayed.alpha_is_assumed),
-            deploy: rivals.deploy(own_policy.as_deref()),
+            advice,
             own_policy,
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),

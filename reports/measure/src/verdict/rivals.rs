@@ -2,7 +2,8 @@
 
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
-use super::stretches::{GainRange, Stretches};
+use super::advice::{Advice, Contender, Cost, Now, Place};
+use super::contrasts::{Contrasts, EpisodeGain};
 use crate::ratio;
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_pipeline::ReportError;
@@ -29,7 +30,7 @@ pub(super) const ALPHAS: usize =
 /// The name of the model that is reported, among those that policies ask, where its file has none that settings can have.
 const MODEL: &str = "model";
 
-/// The alphas that the untrained rule and the model are tried over, beside infinity.
+/// The alphas that the untrained rule and the model are tried over: those that exports have, which need a threshold.
 const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
 
 /// A switch with more queues has no rivals but those that are asked for: each would take the memory of all its queues.
@@ -51,6 +52,13 @@ pub enum RivalKind {
     Asked,
 }
 
+impl RivalKind {
+    /// Whether arrivals trained it, so that it is measured on the others only.
+    fn is_trained(self) -> bool {
+        self == RivalKind::ModelFilter
+    }
+}
+
 /// A policy that any switch could run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RivalSection {
@@ -64,8 +72,6 @@ pub struct RivalSection {
     pub sent: Sent,
     /// Its bytes as a share of LQD's.
     pub bytes_to_lqd: Option<f64>,
-    /// What it transmits of the rows that are not measured; null if all are.
-    pub other_rows: Option<Sent>,
 }
 
 /// What any switch could do, and the optimum.
@@ -74,56 +80,19 @@ pub struct RivalsSection {
     /// Every policy, alphas first, those that were asked for last; only these where a switch has too many queues to
     /// replay all.
     pub policies: Vec<RivalSection>,
-    /// Whether the best ones were chosen on rows that are not measured. If not, they were chosen on the very rows
-    /// that they are measured on, and flatter themselves a little.
-    pub chosen_on_other_rows: bool,
-    /// The number in `policies` of the alpha that transmits most bytes.
+    /// The number in `policies` of the alpha that loses fewest bytes of all arrivals, the smallest of equals. Infinity is one
+    /// where the switch has it.
     pub best_alpha: Option<usize>,
-    /// That of the untrained rule over the base with which it transmits most bytes.
+    /// That of the untrained rule over the base with which it loses fewest bytes.
     pub best_rule: Option<usize>,
-    /// That of the model as a filter over the base with which it transmits most bytes; null without a model.
+    /// That of the model as a filter over the base with which it loses fewest bytes of the arrivals that did not train it;
+    /// null without a model.
     #[serde(default)]
     pub best_filter: Option<usize>,
-    /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha on
-    /// the rows that choose.
+    /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha.
     pub class_alphas: Option<usize>,
-    /// What the best ones transmit more, and how sure that is.
-    #[serde(default)]
-    pub gains: RivalGains,
     /// What an algorithm that knows all arrivals could transmit; null if there are too many of them.
     pub optimum: Option<OptimumSection>,
-}
-
-/// Gains of the best policies; null where one of the two was not replayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RivalGains {
-    /// Stretches of equally many arrivals that the intervals are over: 33 to 64 of a trace, fewer of 4,096 each of a short
-    /// one.
-    pub stretches: u64,
-    /// Of the best alpha over what the switch does by itself.
-    pub alpha_over_own: Option<GainRange>,
-    /// Of the untrained rule over the best alpha.
-    pub rule_over_alpha: Option<GainRange>,
-    /// Of the model as a filter over the best alpha.
-    pub filter_over_alpha: Option<GainRange>,
-    /// Of an alpha for each queue of a port over the best alpha.
-    #[serde(default)]
-    pub class_alphas_over_alpha: Option<GainRange>,
-    /// Of the untrained rule over what the switch does by itself.
-    #[serde(default)]
-    pub rule_over_own: Option<GainRange>,
-    /// Of the model as a filter over what the switch does by itself.
-    #[serde(default)]
-    pub filter_over_own: Option<GainRange>,
-}
-
-/// A policy that could be deployed in place of an alpha, and what it transmits more.
-#[derive(Clone, Copy, Debug)]
-pub struct Addition<'a> {
-    /// The policy.
-    pub rival: &'a RivalSection,
-    /// More than the best alpha where that is set, else than what the switch does by itself.
-    pub gain: GainRange,
 }
 
 /// What an algorithm that knows all arrivals could transmit.
@@ -159,41 +128,6 @@ impl RivalsSection {
         self.policies.get(self.class_alphas?)
     }
 
-    /// Whether a switch that has `own` by itself is to have the best alpha: it has it, or gains by it beyond noise.
-    pub fn alpha_is_set(&self, own: Option<&str>) -> bool {
-        let is_own = self.best_alpha().is_some_and(|alpha| own == Some(&alpha.policy));
-        is_own || self.gains.alpha_over_own.is_some_and(|gain| gain.is_sure())
-    }
-
-    /// What a switch that has `own` by itself could have in place of an alpha, the simplest first: an alpha for each
-    /// queue, the untrained rule, the model as a filter.
-    pub fn additions(&self, own: Option<&str>) -> impl Iterator<Item = Addition<'_>> {
-        let gains = &self.gains;
-        let over = match self.alpha_is_set(own) {
-            true => [gains.class_alphas_over_alpha, gains.rule_over_alpha, gains.filter_over_alpha],
-            false => [None, gains.rule_over_own, gains.filter_over_own],
-        };
-        let rivals = [self.class_alphas(), self.best_rule(), self.best_filter()];
-        let all = rivals.into_iter().zip(over);
-        all.filter_map(|(rival, gain)| Some(Addition { rival: rival?, gain: gain? }))
-    }
-
-    /// The policy to set on a switch that has `own` by itself: that of the additions that gain beyond noise which gains
-    /// most, or the best alpha. None to keep what it has.
-    pub(super) fn deploy(&self, own: Option<&str>) -> Option<String> {
-        let alpha = self.best_alpha()?;
-        let sure = self.additions(own).filter(|addition| addition.gain.is_sure());
-        // Of equals the first, which needs least.
-        let best = sure.reduce(|a, b| if b.gain.bytes > a.gain.bytes { b } else { a });
-        match best {
-            Some(addition) => Some(addition.rival.policy.clone()),
-            None => {
-                let is_own = own == Some(&alpha.policy);
-                (!is_own && self.alpha_is_set(own)).then(|| alpha.policy.clone())
-            }
-        }
-    }
-
     /// Those that were asked for.
     pub fn asked(&self) -> impl Iterator<Item = &RivalSection> {
         self.policies.iter().filter(|rival| rival.kind == RivalKind::Asked)
@@ -213,8 +147,10 @@ pub(super) struct Rivals {
     oracles: OraclesByName,
     threads: NonZeroUsize,
     class_alphas: ClassAlphas,
-    /// Of those that are tried, then of what the switch does by itself.
-    stretches: Stretches,
+    /// Of those that are tried, then of what the switch does by itself, Credence with the model, LQD.
+    contrasts: Contrasts,
+    /// The name of the model that filters ask.
+    model: Option<String>,
     sum: Option<RivalsSent>,
     /// Whether a switch of the traces is so large that only what is asked for is replayed.
     is_large: bool,
@@ -253,13 +189,27 @@ impl Tried {
     }
 }
 
-/// One policy for each of these alphas, and for infinity.
+/// One policy for each of these alphas.
 fn over_bases(
     kind: RivalKind,
     exponents: std::ops::RangeInclusive<i32>,
     model: &str,
 ) -> impl Iterator<Item = Tried> {
-    exponents.map(Some).chain([None]).map(move |exponent| Tried::new(kind, exponent, model))
+    exponents.map(move |exponent| Tried::new(kind, Some(exponent), model))
+}
+
+/// Compares those that are tried, what the switch has, Credence with the model, and LQD.
+fn contrasts(tried: &[Tried]) -> Contrasts {
+    let trained = tried.iter().map(|tried| tried.kind.is_trained());
+    Contrasts::new(trained.chain([false, true, false]).collect())
+}
+
+/// An alpha for each queue, compared with the best policies of other kinds.
+struct Searched {
+    /// The first is the alpha for each queue.
+    contrasts: Contrasts,
+    /// The number of each of these among all that are compared; none of the first.
+    places: Vec<Option<usize>>,
 }
 
 /// Whether a policy's text can have this name as it is, without quotes in a shell.
@@ -276,10 +226,12 @@ pub(super) struct TraceRivals {
 impl Rivals {
     pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS, MODEL);
+        let alphas = alphas.chain([Tried::new(RivalKind::Alpha, None, MODEL)]);
         let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS, MODEL);
         let tried: Vec<Tried> = alphas.chain(rules).collect();
         Rivals {
-            stretches: Stretches::new(tried.len() + 1),
+            contrasts: contrasts(&tried),
+            model: None,
             tried,
             asked: asked.policies.iter().map(Tried::asked).collect(),
             own: asked.own.clone(),
@@ -299,7 +251,8 @@ impl Rivals {
             let name = file.filter(is_free).unwrap_or(MODEL);
             self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS, name));
             self.oracles.insert(name.to_owned(), Arc::new(model.clone()));
-            self.stretches = Stretches::new(self.tried.len() + 1);
+            self.model = Some(name.to_owned());
+            self.contrasts = contrasts(&self.tried);
         }
         self
     }
@@ -364,16 +317,18 @@ impl Rivals {
         Ok(())
     }
 
-    /// Counts what is dropped of the last arrivals, of which the switch by itself drops `by_own`.
+    /// Counts what is dropped of the last arrivals: by the switch as it is, and by Credence with the model, if there is one.
     pub(super) fn count_drops(
         &mut self,
         trace: &TraceRivals,
         arrivals: &[Arrival],
-        by_own: &[bool],
+        specs: &SwitchSpecs,
+        [by_own, by_credence]: [&[bool]; 2],
     ) {
         if !self.is_large {
+            let by_lqd: Vec<bool> = arrivals.iter().map(|arrival| arrival.dropped).collect();
             let tried = (0..self.tried.len()).map(|place| trace.replay.rejected(place));
-            self.stretches.add(arrivals, tried.chain([by_own]));
+            self.contrasts.add(arrivals, specs, tried.chain([by_own, by_credence, &by_lqd]));
         }
     }
 
@@ -389,7 +344,7 @@ impl Rivals {
     }
 
     pub(super) fn end(&mut self, TraceRivals { replay }: TraceRivals) {
-        self.stretches.end();
+        self.contrasts.end();
         let sent = replay.finish();
         match &mut self.sum {
             Some(sum) => sum.add(&sent),
@@ -397,19 +352,16 @@ impl Rivals {
         }
     }
 
-    pub(super) fn section(&self, lqd: Sent) -> RivalsSection {
+    /// What was replayed, and what to do on a switch that has `own` by itself. `lqd` is what LQD transmits, `length_ns` how
+    /// long the traces are.
+    pub(super) fn section(
+        &self,
+        lqd: Sent,
+        own: Option<&str>,
+        (least_gain, length_ns): (f64, u64),
+    ) -> (RivalsSection, Advice) {
         let Some(RivalsSent { policies, optimum }) = &self.sum else {
-            return RivalsSection::default();
-        };
-        let chosen_on_other_rows = policies.iter().any(|sent| sent.others.packets > 0);
-        let bytes = |sent: &RivalSent| {
-            if chosen_on_other_rows { sent.others.bytes } else { sent.counted.bytes }
-        };
-        let best = |kind| {
-            let of_kind = self.tried.iter().zip(policies).enumerate();
-            let of_kind = of_kind.filter(|(_, (tried, _))| tried.kind == kind);
-            // Of equals the last, the highest alpha: doing nothing if that is as good.
-            of_kind.max_by_key(|(_, (_, sent))| bytes(sent)).map(|(place, _)| place)
+            return Default::default();
         };
         let section = |(kind, label, alpha): (RivalKind, &str, _), sent: &RivalSent| RivalSection {
             kind,
@@ -417,79 +369,158 @@ impl Rivals {
             alpha,
             sent: sent.counted,
             bytes_to_lqd: ratio(sent.counted.bytes, lqd.bytes),
-            other_rows: chosen_on_other_rows.then_some(sent.others),
         };
         let all = self.tried.iter().chain(&self.asked).map(Tried::named);
         let all = all.chain(self.own.iter().map(|own| (RivalKind::Asked, &*own.label, None)));
         let mut sections: Vec<RivalSection> =
             all.zip(policies).map(|(named, sent)| section(named, sent)).collect();
-        let best_alpha = best(RivalKind::Alpha);
-        let (best_rule, best_filter) =
-            (best(RivalKind::UntrainedRule), best(RivalKind::ModelFilter));
-        // Of how many a best one was chosen on the rows that are measured.
-        let choices = |kind| {
-            let of_kind = self.tried.iter().filter(|tried| tried.kind == kind).count() as u64;
-            if chosen_on_other_rows { 1 } else { of_kind }
-        };
-        let alphas = choices(RivalKind::Alpha);
-        let over_alpha = |place: Option<usize>, kind| {
-            Some(self.stretches.gain(place?, best_alpha?, choices(kind) * alphas))
-        };
-        let own = self.tried.len();
-        let over_own =
-            |place: Option<usize>, kind| Some(self.stretches.gain(place?, own, choices(kind)));
-        let mut gains = best_alpha.map_or_else(RivalGains::default, |best| RivalGains {
-            stretches: self.stretches.count(),
-            alpha_over_own: Some(self.stretches.gain(best, own, alphas)),
-            rule_over_own: over_own(best_rule, RivalKind::UntrainedRule),
-            filter_over_own: over_own(best_filter, RivalKind::ModelFilter),
-            rule_over_alpha: over_alpha(best_rule, RivalKind::UntrainedRule),
-            filter_over_alpha: over_alpha(best_filter, RivalKind::ModelFilter),
-            class_alphas_over_alpha: None,
-        });
-        let by_class = best_alpha.and_then(|best| {
-            let (tried, sent) = self.by_class(policies[best], bytes, best)?;
-            let compared = [tried.policy.spec.clone(), self.tried[best].policy.spec.clone()];
-            // The arrivals were replayed before.
-            let stretches = self.class_alphas.stretches(&compared, self.threads).ok()?;
-            let settings = self.class_alphas.settings(ALPHA_EXPONENTS.count());
-            let choices = if chosen_on_other_rows { 1 } else { settings.saturating_mul(alphas) };
-            gains.class_alphas_over_alpha = Some(stretches.gain(0, 1, choices));
-            Some((tried, sent))
-        });
-        let class_alphas = by_class.map(|(tried, sent)| {
+        let best_alpha = self.best(RivalKind::Alpha, own);
+        let by_class = best_alpha.and_then(|best| self.by_class(policies[best], best));
+        let class_alphas = by_class.as_ref().map(|(tried, sent)| {
             let place = self.tried.len();
-            sections.insert(place, section(tried.named(), &sent));
+            sections.insert(place, section(tried.named(), sent));
             place
         });
-        RivalsSection {
+        let optimum = optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
+            most_bytes,
+            most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),
+            found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
+        });
+        let rivals = RivalsSection {
             policies: sections,
-            chosen_on_other_rows,
             best_alpha,
-            best_rule,
-            best_filter,
+            best_rule: self.best(RivalKind::UntrainedRule, own),
+            best_filter: self.best(RivalKind::ModelFilter, own),
             class_alphas,
-            gains,
-            optimum: optimum.map(|OptimumSent { most_bytes, schedule }| OptimumSection {
-                most_bytes,
-                most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),
-                found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
-            }),
+            optimum,
+        };
+        let advice = self.advice(&rivals, own, by_class.map(|(tried, _)| tried), (least_gain, length_ns));
+        (rivals, advice)
+    }
+
+    /// The numbers of the policies of a kind that a switch can have. Infinity is an alpha only where it is its `own`.
+    fn possible(&self, kind: RivalKind, own: Option<&str>) -> impl Iterator<Item = usize> + Clone {
+        let tried = self.tried.iter().enumerate();
+        let tried = tried.filter(move |(_, tried)| {
+            let is_possible = tried.alpha.is_some() || own == Some(&tried.policy.label);
+            tried.kind == kind && is_possible
+        });
+        tried.map(|(place, _)| place)
+    }
+
+    /// That of the one that loses fewest bytes; of equals the first, which has the smallest alpha.
+    fn best(&self, kind: RivalKind, own: Option<&str>) -> Option<usize> {
+        let lost = |place: &usize| self.contrasts.lost_bytes(*place, kind.is_trained());
+        self.possible(kind, own).min_by_key(lost)
+    }
+
+    fn advice(
+        &self,
+        rivals: &RivalsSection,
+        own: Option<&str>,
+        by_class: Option<Tried>,
+        (least_gain, length_ns): (f64, u64),
+    ) -> Advice {
+        if self.is_large {
+            return Advice::default();
         }
+        let (now, credence, lqd) = (self.tried.len(), self.tried.len() + 1, self.tried.len() + 2);
+        let lost = |place: usize, is_trained| self.contrasts.lost_bytes(place, is_trained);
+        let of_tried = |cost, place: Option<usize>| {
+            let tried = self.tried.get(place?)?;
+            let is_trained = tried.kind.is_trained();
+            Some(Contender {
+                cost,
+                policy: tried.policy.label.clone(),
+                alpha: tried.alpha,
+                lost_bytes: lost(place?, is_trained),
+                now_lost_bytes: lost(now, is_trained),
+                choices: self.possible(tried.kind, own).count() as u64,
+                place: Place::Of(place?),
+            })
+        };
+        let single = |cost, policy: String, place, is_trained| Contender {
+            cost,
+            policy,
+            alpha: None,
+            lost_bytes: lost(place, is_trained),
+            now_lost_bytes: lost(now, is_trained),
+            choices: 1,
+            place: Place::Of(place),
+        };
+        let searched = by_class.as_ref().and_then(|tried| self.searched(rivals, own?, tried));
+        let queues = by_class.zip(searched.as_ref()).map(|(tried, searched)| Contender {
+            cost: Cost::QueueSettings,
+            policy: tried.policy.label,
+            alpha: None,
+            lost_bytes: searched.contrasts.lost_bytes(0, false),
+            now_lost_bytes: lost(now, false),
+            choices: self.class_alphas.settings(ALPHA_EXPONENTS.count()),
+            place: Place::ByQueue,
+        });
+        let model = self.model.as_ref().map(|name| {
+            single(Cost::Credence, format!("credence:model={name}"), credence, true)
+        });
+        let contenders = [
+            of_tried(Cost::Setting, rivals.best_alpha),
+            queues,
+            of_tried(Cost::Rule, rivals.best_rule),
+            of_tried(Cost::Filter, rivals.best_filter),
+            model,
+            Some(single(Cost::OtherChip, "lqd".to_owned(), lqd, false)),
+        ];
+        let gain = |a: Place, b: Place, choices: u64| -> Option<EpisodeGain> {
+            let number = |place| match place {
+                Place::Now => Some(now),
+                Place::Of(place) => Some(place),
+                Place::ByQueue => None,
+            };
+            if let (Some(a), Some(b)) = (number(a), number(b)) {
+                return Some(self.contrasts.gain(a, b, choices));
+            }
+            let Searched { contrasts, places } = searched.as_ref()?;
+            let place = |of| places.iter().position(|place| *place == number(of));
+            Some(contrasts.gain(place(a)?, place(b)?, choices))
+        };
+        // The optimum is of arrivals that count.
+        let sent = self.sum.iter().flat_map(|sum| sum.policies.first()).next();
+        let sent = sent.filter(|sent| sent.others.packets == 0).map(|sent| sent.counted.bytes);
+        let least = rivals.optimum.zip(sent);
+        let now = Now {
+            lost_bytes: lost(now, false),
+            least_lost_bytes: least
+                .map(|(optimum, sent)| (sent + lost(0, false)).saturating_sub(optimum.most_bytes)),
+            episodes: self.contrasts.episodes(now),
+            length_ns,
+        };
+        Advice::new(now, least_gain, contenders.into_iter().flatten().collect(), gain)
+    }
+
+    /// Replays an alpha for each queue and the best policies of other kinds; none if that is not possible.
+    fn searched(&self, rivals: &RivalsSection, own: &str, by_class: &Tried) -> Option<Searched> {
+        let best = [rivals.best_alpha, rivals.best_rule, rivals.best_filter];
+        let best: Vec<usize> = best.into_iter().flatten().collect();
+        let own: PolicySpec = own.parse().ok()?;
+        let tried = [by_class].into_iter().chain(best.iter().map(|&place| &self.tried[place]));
+        let trained = tried.clone().map(|tried| tried.kind.is_trained());
+        let trained: Vec<bool> = trained.chain([false]).collect();
+        let policies: Vec<PolicySpec> =
+            tried.map(|tried| tried.policy.spec.clone()).chain([own]).collect();
+        let places = [None].into_iter().chain(best.iter().copied().map(Some));
+        let places = places.chain([Some(self.tried.len())]).collect();
+        // The arrivals were replayed before.
+        let contrasts =
+            self.class_alphas.contrasts(&policies, trained, &self.oracles, self.threads).ok()?;
+        Some(Searched { contrasts, places })
     }
 
     /// An alpha for each queue, if that is better than the best alpha of all, number `best` of those tried.
-    fn by_class(
-        &self,
-        sent: RivalSent,
-        bytes: impl Fn(&RivalSent) -> u64,
-        best: usize,
-    ) -> Option<(Tried, RivalSent)> {
+    fn by_class(&self, sent: RivalSent, best: usize) -> Option<(Tried, RivalSent)> {
         let grid: Vec<f64> = ALPHA_EXPONENTS.map(|exponent| f64::from(exponent).exp2()).collect();
         // An infinite alpha is no better than the highest, of a queue that is below it.
         let common = self.tried[best].alpha.or(grid.last().copied())?;
         // The arrivals were replayed before.
-        let found = self.class_alphas.search((common, sent), &grid, bytes, self.threads).ok()??;
+        let found = self.class_alphas.search((common, sent), &grid, self.threads).ok()??;
         let policy = FoundAlphas::spec(&found.alphas)?.into();
         Some((Tried { kind: RivalKind::ClassAlphas, alpha: None, policy }, found.sent))
     }

@@ -1,5 +1,6 @@
 //! The verdict: all its numbers in one value.
 
+use super::advice::Advice;
 use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
 use super::episodes::EpisodeSection;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 14;
+pub const VERDICT_SCHEMA_VERSION: u32 = 15;
 
 /// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +85,8 @@ pub struct Verdict {
     pub level_threshold: Option<LevelThreshold>,
     /// What follows.
     pub conclusion: Conclusion,
-    /// The policy to set ([`RivalsSection::gains`]), as the registry names it; null to keep what the switch does by
-    /// itself.
-    pub deploy: Option<String>,
+    /// What to do, over all arrivals.
+    pub advice: Advice,
     /// All arrivals, by what LQD, the switch's own policy, the best alpha, the real switch and the model did with them.
     pub counts: DropCounts,
     /// What the real switch dropped, by reason; empty if the traces tell of no real drops.

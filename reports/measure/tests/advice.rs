@@ -1,0 +1,263 @@
+//! What is advised on traces of which it is known what is best.
+
+use dropcast_data::{Event, EventBatch, EventKind, SwitchSpec, SwitchSpecs};
+use dropcast_features::FeatureSet;
+use dropcast_measure::verdict::{Advice, AskedPolicies, Decision, Finding, Verdict, judge};
+use dropcast_pipeline::collect::collect_in_memory;
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::resources::Resources;
+use dropcast_pipeline::settings::TracerSettings;
+use dropcast_pipeline::traces::LabelledTraces;
+use dropcast_simulate::LeafWorkload;
+use std::collections::BTreeMap;
+
+const BUFFER_BYTES: u32 = 40_000;
+const RTT_NS: u64 = 1_000;
+
+/// Draws by a seed (SplitMix64).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+
+    fn between(&mut self, first: u64, last: u64) -> u64 {
+        first + self.below(last - first + 1)
+    }
+}
+
+/// Packets of 1,000 bytes by time and port. A port sends one in a microsecond.
+type Packets = Vec<(u64, u16)>;
+
+/// A burst that fits the buffer, at once.
+fn small_burst(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    let size = draws.between(24, 36);
+    packets.extend((0..size).map(|nth| (at + nth * 20, port)));
+}
+
+/// A burst that no buffer of this size takes.
+fn large_burst(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    let size = draws.between(60, 90);
+    packets.extend((0..size).map(|nth| (at + nth * 20, port)));
+}
+
+/// A port is overloaded for long, and others have small bursts meanwhile.
+fn hog(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    packets.extend((0..200).map(|nth| (at + nth * 400, port)));
+    for _ in 0..6 {
+        let (other, begin) = ((port + draws.between(1, 7) as u16) % 8, at + draws.between(20_000, 70_000));
+        let size = draws.between(8, 16);
+        packets.extend((0..size).map(|nth| (begin + nth * 20, other)));
+    }
+}
+
+/// Two ports have bursts that together do not fit.
+fn pair(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    for nth in 0..2 {
+        let (other, begin) = ((port + 3 * nth) % 8, at + draws.below(3_000));
+        let size = draws.between(20, 36);
+        packets.extend((0..size).map(|nth| (begin + nth * 20, other)));
+    }
+}
+
+/// A queue grows slowly until it has nearly the whole buffer, when two others begin to grow: who refuses the first one's
+/// packets as the level rises, as the untrained rule does, has room for these.
+fn creeping(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    packets.extend((0..120).map(|nth| (at + nth * 600, port)));
+    for other in 1..=2 {
+        let begin = at + 43_200 + draws.below(4_000);
+        let size = draws.between(8, 16);
+        packets.extend((0..size).map(|nth| (begin + nth * 500, (port + other) % 8)));
+    }
+}
+
+/// An episode of congestion that begins at a time.
+type Episode = fn(&mut Draws, u64, &mut Packets);
+
+fn trace(alpha: Option<f64>, seed: u64, episodes: &[Episode]) -> LabelledTraces {
+    let mut draws = Draws(seed);
+    let mut packets = Packets::new();
+    let mut at = 0;
+    for episode in episodes {
+        at += draws.between(200, 400) * 1_000;
+        // Some traffic that congests nothing.
+        packets.extend((0..40).map(|nth| (at - 190_000 + nth * 2_000, draws.below(8) as u16)));
+        episode(&mut draws, at, &mut packets);
+    }
+    packets.sort_unstable();
+    let event = |(time_ns, port)| Event {
+        time_ns,
+        flow_hash: 0,
+        size_bytes: 1_000,
+        switch_id: 0,
+        port,
+        queue: 0,
+        kind: EventKind::Arrival,
+        flags: 0,
+    };
+    let spec = SwitchSpec {
+        dt_alpha: alpha.into_iter().collect(),
+        ..SwitchSpec::uniform(8, 8_000_000_000, BUFFER_BYTES, RTT_NS)
+    };
+    let events = vec![EventBatch::new(packets.into_iter().map(event).collect())];
+    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
+    let trace = collect_in_memory("generated", events, SwitchSpecs::Same(spec), &settings);
+    LabelledTraces::new(vec![trace.expect("valid events")], &FeatureSet::none()).expect("a trace")
+}
+
+fn judged(traces: &LabelledTraces) -> Verdict {
+    judge(traces, &AskedPolicies::default(), &Resources::default(), &Silent).expect("replayed")
+}
+
+const SEEDS: u64 = 100;
+
+/// What is advised with each seed, and what each policy loses over all of them.
+struct Outcome {
+    advices: Vec<Advice>,
+    /// By policy, the switch's own under "".
+    lost: BTreeMap<String, u64>,
+}
+
+fn outcome(alpha: Option<f64>, episodes: &[Episode]) -> Outcome {
+    let (mut advices, mut lost) = (Vec::new(), BTreeMap::new());
+    for seed in 0..SEEDS {
+        let Verdict { advice, arrived, rivals, .. } = judged(&trace(alpha, seed, episodes));
+        for rival in &rivals.policies {
+            *lost.entry(rival.policy.clone()).or_default() += arrived.bytes - rival.sent.bytes;
+        }
+        *lost.entry(String::new()).or_default() += advice.now_lost_bytes;
+        advices.push(advice);
+    }
+    Outcome { advices, lost }
+}
+
+impl Outcome {
+    /// What an advised policy loses over all seeds.
+    fn lost_with(&self, advice: &Advice) -> u64 {
+        self.lost[advice.policy.as_deref().unwrap_or("")]
+    }
+
+    /// What the best policy that a switch can be given loses over all seeds.
+    fn least(&self) -> u64 {
+        let possible = self.lost.iter().filter(|(policy, _)| *policy != "complete-sharing");
+        possible.map(|(_, lost)| *lost).min().expect("the own one")
+    }
+
+    /// Advice is wrong if it is to set what loses no less in truth, or leaves twice what matters to others.
+    fn is_wrong(&self, advice: &Advice) -> bool {
+        let (lost, now) = (self.lost_with(advice), self.lost[""]);
+        let leaves = lost - self.least();
+        match advice.decision {
+            Decision::Set => lost >= now || leaves as f64 > 0.1 * lost as f64,
+            Decision::Keep => leaves as f64 > 0.1 * now as f64,
+            Decision::Undecided => false,
+            Decision::None => true,
+        }
+    }
+
+    fn count(&self, is: impl Fn(&Advice) -> bool) -> usize {
+        self.advices.iter().filter(|advice| is(advice)).count()
+    }
+
+    fn set(&self, policy: &str) -> usize {
+        self.count(|advice| advice.policy.as_deref() == Some(policy))
+    }
+}
+
+/// A few of 100 traces may mislead.
+const MOST_WRONG: usize = 2;
+
+#[test]
+fn advice_is_right_where_the_truth_is_known() {
+    let two_regimes = [[hog as Episode; 20], [large_burst as Episode; 20]].concat();
+    for (name, alpha, episodes, decided) in [
+        ("a better alpha exists", Some(0.5), vec![small_burst as Episode; 20], Some(Decision::Set)),
+        ("another one", Some(1.0), vec![pair as Episode; 20], Some(Decision::Set)),
+        ("no alpha is better", None, vec![large_burst as Episode; 20], Some(Decision::Keep)),
+        ("none matters", Some(32.0), vec![pair as Episode; 20], Some(Decision::Keep)),
+        ("a rule helps", Some(8.0), vec![creeping as Episode; 60], Some(Decision::Set)),
+        ("nothing drops", Some(8.0), vec![small_burst as Episode; 20], Some(Decision::Keep)),
+        ("two regimes in a day", Some(0.5), two_regimes, None),
+    ] {
+        let outcome = outcome(alpha, &episodes);
+        let wrong = outcome.count(|advice| outcome.is_wrong(advice));
+        let said = |decision| outcome.count(|advice| advice.decision == decision);
+        let all = [Decision::Set, Decision::Keep, Decision::Undecided].map(said);
+        let mut policies: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        for a in &outcome.advices { *policies.entry(a.policy.as_deref()).or_default() += 1; }
+        println!("{name}: wrong {wrong}, {all:?} {policies:?} {:?}", outcome.lost);
+        assert!(wrong <= MOST_WRONG, "{name}: {wrong} of {SEEDS}, set, keep, undecided: {all:?}");
+        if let Some(decided) = decided {
+            assert!(said(decided) >= 90, "{name}: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn the_smallest_alpha_that_drops_nothing_is_named() {
+    let outcome = outcome(Some(0.5), &[small_burst as Episode; 20]);
+    // Alphas 8 to infinity lose nothing.
+    assert_eq!((outcome.lost["dt:alpha=8"], outcome.lost["complete-sharing"]), (0, 0));
+    for advice in outcome.advices {
+        let alpha = &advice.candidates[0];
+        assert_eq!((advice.decision, alpha.finding), (Decision::Set, Finding::Better));
+        assert!(alpha.lost_bytes == 0 && advice.alpha <= Some(8.0), "{advice:?}");
+        assert_eq!((alpha.gain.better, alpha.gain.worse), (alpha.gain.episodes, 0));
+    }
+}
+
+#[test]
+fn too_few_episodes_are_said_to_be_too_few() {
+    let outcome = outcome(Some(0.5), &[small_burst as Episode; 6]);
+    for advice in &outcome.advices {
+        assert_eq!((advice.decision, &advice.policy), (Decision::Undecided, &None));
+        assert!(advice.episodes <= 6 && advice.episodes_needed == 12);
+        // 0.2 to 0.4 ms for each.
+        let needed_ns = advice.capture_needed_ns.expect("known");
+        assert!((1_500_000..6_000_000).contains(&needed_ns), "{needed_ns}");
+    }
+}
+
+/// Days of the same traffic that are told apart by their seeds alone.
+#[test]
+fn parts_of_one_workload_have_one_advice() {
+    let outcome = outcome(Some(1.0), &[pair as Episode; 20]);
+    assert!(outcome.set("dt:alpha=32") >= 98, "{:?}", outcome.advices[0]);
+}
+
+/// A leaf whose incasts nearly fill its buffer: alpha 8 cuts them, alphas from 32 on do not.
+#[test]
+fn a_leaf_with_alpha_8_is_told_to_set_32() {
+    for seed in 1..=3 {
+    for burst in [1.22, 1.25] {
+    let workload = LeafWorkload {
+        incast_burst: burst,
+        incast_per_server_hz: 1.0,
+        flow_rate: 1.0,
+        outgoing_incast_per_server_hz: 0.0,
+        load: 0.001,
+        outgoing_load: 0.001,
+        duration_ns: 3_000_000_000,
+        seed,
+        ..LeafWorkload::default()
+    };
+    let spec = workload.switch_spec().expect("valid");
+    let specs = SwitchSpecs::Same(SwitchSpec { dt_alpha: vec![8.0], ..spec });
+    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
+    let arrivals = workload.arrivals().expect("valid");
+    let trace = collect_in_memory("leaf", arrivals, specs, &settings).expect("valid events");
+    let traces = LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace");
+    let verdict = judged(&traces);
+    let lost = |policy: &str| verdict.rivals.policies.iter().find(|of| of.policy == policy).map(|of| verdict.arrived.packets - of.sent.packets);
+    println!("{burst} {:?} own {} lqd {} {:?} {:?} {:?}", ["dt:alpha=16", "dt:alpha=32", "dt:alpha=64", "complete-sharing", "oracle:base=dt:alpha=32"].map(lost), verdict.counts.own.packets, verdict.counts.lqd.packets, verdict.advice.decision, verdict.advice.policy, verdict.advice.episodes);
+    }}
+}
