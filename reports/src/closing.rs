@@ -105,7 +105,11 @@ fn evidence(gain: &EpisodeGain) -> String {
         }
         _ => String::new(),
     };
-    format!("better in {} of {}, worse in {worse}{range}", count(gain.better), episodes(gain.episodes))
+    format!(
+        "better in {} of {}, worse in {worse}{range}",
+        count(gain.better),
+        episodes(gain.episodes)
+    )
 }
 
 fn episodes(all: u64) -> String {

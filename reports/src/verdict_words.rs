@@ -469,7 +469,9 @@ mod tests {
         assert_eq!(text(keep(0, false, 0)), "\nKeep Complete Sharing: it drops nothing.");
         let at_bound = text(keep(9, true, 1));
         assert_eq!(at_bound, "\nKeep Complete Sharing: no policy loses less of these arrivals.");
-        assert!(text(keep(9, false, 40)).contains("nothing that was compared saves 5.000% of the lost"));
+        assert!(
+            text(keep(9, false, 40)).contains("nothing that was compared saves 5.000% of the lost")
+        );
         let undecided = Advice {
             decision: Decision::Undecided,
             episodes_needed: 12,

@@ -4,11 +4,12 @@ use dropcast_data::{Event, EventBatch, EventKind, SwitchSpec, SwitchSpecs};
 use dropcast_features::FeatureSet;
 use dropcast_measure::verdict::{Advice, AskedPolicies, Decision, Finding, Verdict, judge};
 use dropcast_pipeline::collect::collect_in_memory;
+use dropcast_pipeline::export::policy::export_policy;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_simulate::LeafWorkload;
+use dropcast_switch::PolicySpec;
 use std::collections::BTreeMap;
 
 const BUFFER_BYTES: u32 = 40_000;
@@ -40,6 +41,12 @@ fn small_burst(draws: &mut Draws, at: u64, packets: &mut Packets) {
     packets.extend((0..size).map(|nth| (at + nth * 20, port)));
 }
 
+/// A burst that nearly fills the buffer.
+fn fitting_burst(draws: &mut Draws, at: u64, packets: &mut Packets) {
+    let port = draws.below(8) as u16;
+    packets.extend((0..39).map(|nth| (at + nth * 20, port)));
+}
+
 /// A burst that no buffer of this size takes.
 fn large_burst(draws: &mut Draws, at: u64, packets: &mut Packets) {
     let port = draws.below(8) as u16;
@@ -52,7 +59,8 @@ fn hog(draws: &mut Draws, at: u64, packets: &mut Packets) {
     let port = draws.below(8) as u16;
     packets.extend((0..200).map(|nth| (at + nth * 400, port)));
     for _ in 0..6 {
-        let (other, begin) = ((port + draws.between(1, 7) as u16) % 8, at + draws.between(20_000, 70_000));
+        let (other, begin) =
+            ((port + draws.between(1, 7) as u16) % 8, at + draws.between(20_000, 70_000));
         let size = draws.between(8, 16);
         packets.extend((0..size).map(|nth| (begin + nth * 20, other)));
     }
@@ -192,9 +200,6 @@ fn advice_is_right_where_the_truth_is_known() {
         let wrong = outcome.count(|advice| outcome.is_wrong(advice));
         let said = |decision| outcome.count(|advice| advice.decision == decision);
         let all = [Decision::Set, Decision::Keep, Decision::Undecided].map(said);
-        let mut policies: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-        for a in &outcome.advices { *policies.entry(a.policy.as_deref()).or_default() += 1; }
-        println!("{name}: wrong {wrong}, {all:?} {policies:?} {:?}", outcome.lost);
         assert!(wrong <= MOST_WRONG, "{name}: {wrong} of {SEEDS}, set, keep, undecided: {all:?}");
         if let Some(decided) = decided {
             assert!(said(decided) >= 90, "{name}: {all:?}");
@@ -202,17 +207,19 @@ fn advice_is_right_where_the_truth_is_known() {
     }
 }
 
+/// A switch with alpha 8 drops of each burst what alphas from 32 on have room for.
 #[test]
 fn the_smallest_alpha_that_drops_nothing_is_named() {
-    let outcome = outcome(Some(0.5), &[small_burst as Episode; 20]);
-    // Alphas 8 to infinity lose nothing.
-    assert_eq!((outcome.lost["dt:alpha=8"], outcome.lost["complete-sharing"]), (0, 0));
-    for advice in outcome.advices {
+    let outcome = outcome(Some(8.0), &[fitting_burst as Episode; 13]);
+    let lost = |policy: &str| outcome.lost[policy];
+    assert!(lost("") > 0 && lost("dt:alpha=16") > 0);
+    assert_eq!(["dt:alpha=32", "dt:alpha=64", "complete-sharing"].map(lost), [0; 3]);
+    for advice in &outcome.advices {
         let alpha = &advice.candidates[0];
         assert_eq!((advice.decision, alpha.finding), (Decision::Set, Finding::Better));
-        assert!(alpha.lost_bytes == 0 && advice.alpha <= Some(8.0), "{advice:?}");
-        assert_eq!((alpha.gain.better, alpha.gain.worse), (alpha.gain.episodes, 0));
+        assert_eq!((alpha.gain.better, alpha.gain.worse, advice.episodes), (13, 0, 13));
     }
+    assert!(outcome.set("dt:alpha=32") == SEEDS as usize);
 }
 
 #[test]
@@ -234,30 +241,22 @@ fn parts_of_one_workload_have_one_advice() {
     assert!(outcome.set("dt:alpha=32") >= 98, "{:?}", outcome.advices[0]);
 }
 
-/// A leaf whose incasts nearly fill its buffer: alpha 8 cuts them, alphas from 32 on do not.
+/// Of what is advised the next command makes something: an alpha is a setting, all else is exported as code.
 #[test]
-fn a_leaf_with_alpha_8_is_told_to_set_32() {
-    for seed in 1..=3 {
-    for burst in [1.22, 1.25] {
-    let workload = LeafWorkload {
-        incast_burst: burst,
-        incast_per_server_hz: 1.0,
-        flow_rate: 1.0,
-        outgoing_incast_per_server_hz: 0.0,
-        load: 0.001,
-        outgoing_load: 0.001,
-        duration_ns: 3_000_000_000,
-        seed,
-        ..LeafWorkload::default()
-    };
-    let spec = workload.switch_spec().expect("valid");
-    let specs = SwitchSpecs::Same(SwitchSpec { dt_alpha: vec![8.0], ..spec });
-    let settings = TracerSettings { features: FeatureSet::none(), ..TracerSettings::default() };
-    let arrivals = workload.arrivals().expect("valid");
-    let trace = collect_in_memory("leaf", arrivals, specs, &settings).expect("valid events");
-    let traces = LabelledTraces::new(vec![trace], &FeatureSet::none()).expect("a trace");
-    let verdict = judged(&traces);
-    let lost = |policy: &str| verdict.rivals.policies.iter().find(|of| of.policy == policy).map(|of| verdict.arrived.packets - of.sent.packets);
-    println!("{burst} {:?} own {} lqd {} {:?} {:?} {:?}", ["dt:alpha=16", "dt:alpha=32", "dt:alpha=64", "complete-sharing", "oracle:base=dt:alpha=32"].map(lost), verdict.counts.own.packets, verdict.counts.lqd.packets, verdict.advice.decision, verdict.advice.policy, verdict.advice.episodes);
-    }}
+fn what_is_advised_can_be_had() {
+    let spec = SwitchSpec::uniform(8, 8_000_000_000, BUFFER_BYTES, RTT_NS);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (alpha, episode) in [(0.5, small_burst as Episode), (8.0, creeping)] {
+        let advice = judged(&trace(Some(alpha), 1, &[episode; 60])).advice;
+        let policy: PolicySpec = advice.policy.expect("one is better").parse().expect("known");
+        match &advice.candidates[0].finding {
+            Finding::Better if advice.alpha == advice.candidates[0].alpha => {
+                assert!(matches!(policy, PolicySpec::DynamicThresholds(_)), "{policy}");
+            }
+            _ => {
+                let files = export_policy(&policy, &spec, &[], &folder.path().join("rule"));
+                assert!(!files.expect("it is exported").is_empty());
+            }
+        }
+    }
 }

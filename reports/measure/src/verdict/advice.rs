@@ -185,9 +185,10 @@ impl Advice {
             advice.candidates.push(candidate);
         }
         // The cheapest of those that may be better than what the switch has and that no dearer one beats.
-        let pick = advice.candidates.iter().find(|of| {
-            of.cost != Cost::OtherChip && of.gain.bytes > 0 && of.beaten_by.is_none()
-        });
+        let pick = advice
+            .candidates
+            .iter()
+            .find(|of| of.cost != Cost::OtherChip && of.gain.bytes > 0 && of.beaten_by.is_none());
         if let Some(pick) = pick.filter(|pick| now_is_beaten && pick.gain.is_sure()) {
             advice.decision = Decision::Set;
             (advice.policy, advice.alpha) = (Some(pick.policy.clone()), pick.alpha);
@@ -269,10 +270,16 @@ mod tests {
         assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Rule, 410, 20)])), is(0));
         assert_eq!(set(advise(1_000, 20, &[(Setting, 0, 0), (Rule, 410, 20)])), is(1));
         assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Rule, 800, 20)])), is(1));
-        assert_eq!(set(advise(1_000, 20, &[(Setting, 40, 20), (OtherChip, 800, 20)])).0, Decision::Keep);
+        assert_eq!(
+            set(advise(1_000, 20, &[(Setting, 40, 20), (OtherChip, 800, 20)])).0,
+            Decision::Keep
+        );
         // What loses nothing and is not sure keeps a dearer one away.
         let few = advise(1_000, 20, &[(Setting, 1_000, 11), (Rule, 990, 20)]);
-        assert_eq!((few.decision, few.candidates[0].finding), (Decision::Undecided, Finding::TooFewEpisodes));
+        assert_eq!(
+            (few.decision, few.candidates[0].finding),
+            (Decision::Undecided, Finding::TooFewEpisodes)
+        );
         assert_eq!(few.candidates[1].finding, Finding::Better);
         // The alpha does not gain enough to be set for its own sake, but leaves too little to the rule.
         assert_eq!(set(advise(1_000, 20, &[(Setting, 45, 20), (Rule, 60, 20)])), is(0));

@@ -1,8 +1,8 @@
 //! An alpha of Dynamic Thresholds for each queue of a port, where ports have several.
 
 use super::contrasts::Contrasts;
-use dropcast_pipeline::oracle_file::OraclesByName;
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, TraceMeta};
+use dropcast_pipeline::oracle_file::OraclesByName;
 use dropcast_replay::{Arrival, ReplayError, ReplayOptions, RivalReplay, RivalSent};
 use dropcast_switch::{Alphas, PolicySpec};
 use std::collections::BTreeSet;

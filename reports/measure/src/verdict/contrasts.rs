@@ -124,8 +124,7 @@ impl Pair {
 
     fn gain(&self, choices: u64) -> EpisodeGain {
         let &Pair { episodes, better, worse, sum: bytes, .. } = self;
-        let known =
-            self.half_width(choices).filter(|_| better + worse >= episodes_needed(choices));
+        let known = self.half_width(choices).filter(|_| better + worse >= episodes_needed(choices));
         let end = |half: f64| (bytes as f64 + half).round() as i64;
         let (low_bytes, high_bytes) = (known.map(|half| end(-half)), known.map(end));
         EpisodeGain { bytes, low_bytes, high_bytes, episodes, better, worse, choices }

@@ -137,7 +137,8 @@ impl Judge {
         self.cautions.push(summed(notes.filter(|(note, _)| note.is_caution())));
         self.pauses.add(&meta.pauses);
         let specs = specs.clone();
-        self.open = Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0, times_ns: None });
+        self.open =
+            Some(OpenTrace { specs, options, replay, levels, rivals, rows: 0, times_ns: None });
         Ok(())
     }
 
@@ -163,10 +164,15 @@ impl Judge {
             let known = Arrival::of(columns, at, dropped);
             let arrival = Arrival { counted: counted[at], ..known };
             if let Some(replay) = &mut trace.replay {
-                by_own.push(replay.arrive(&arrival).map_err(|source| {
-                    let row = trace.rows + at as u64;
-                    ReportError::Replay { trace: name.clone(), row, source }
-                })?.by_own);
+                by_own.push(
+                    replay
+                        .arrive(&arrival)
+                        .map_err(|source| {
+                            let row = trace.rows + at as u64;
+                            ReportError::Replay { trace: name.clone(), row, source }
+                        })?
+                        .by_own,
+                );
             }
             arrivals.push(arrival);
             all_met.push(self.congestion.arrive(&arrival, &trace.specs, &trace.options));

@@ -1,8 +1,8 @@
 //! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
 
+use super::advice::{Advice, Contender, Cost, Now, Place};
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
-use super::advice::{Advice, Contender, Cost, Now, Place};
 use super::contrasts::{Contrasts, EpisodeGain};
 use crate::ratio;
 use dropcast_data::{SwitchSpec, SwitchSpecs, TraceMeta};
@@ -394,7 +394,8 @@ impl Rivals {
             class_alphas,
             optimum,
         };
-        let advice = self.advice(&rivals, own, by_class.map(|(tried, _)| tried), (least_gain, length_ns));
+        let advice =
+            self.advice(&rivals, own, by_class.map(|(tried, _)| tried), (least_gain, length_ns));
         (rivals, advice)
     }
 
@@ -458,9 +459,10 @@ impl Rivals {
             choices: self.class_alphas.settings(ALPHA_EXPONENTS.count()),
             place: Place::ByQueue,
         });
-        let model = self.model.as_ref().map(|name| {
-            single(Cost::Credence, format!("credence:model={name}"), credence, true)
-        });
+        let model = self
+            .model
+            .as_ref()
+            .map(|name| single(Cost::Credence, format!("credence:model={name}"), credence, true));
         let contenders = [
             of_tried(Cost::Setting, rivals.best_alpha),
             queues,
