@@ -37,13 +37,15 @@ pub(crate) fn report(
     data: Vec<PyRef<'_, Trace>>,
     model: Option<PyRef<'_, Model>>,
     rows: &str,
-    policies: Vec<String>,
-    own: Vec<(String, Py<PyAny>)>,
+    policies: (Vec<String>, Vec<(String, Py<PyAny>)>),
+    least_gain: Option<f64>,
 ) -> PyResult<Report> {
     let rows = word(py, "rows", rows)?;
+    let (policies, own) = policies;
     let policies = policies.iter().map(|name| text(py, "policy", name)).collect::<PyResult<_>>()?;
     let raised = Raised::default();
-    let asked = AskedPolicies { policies, own: own_policies(own, &raised), ..Default::default() };
+    let own = own_policies(own, &raised);
+    let asked = AskedPolicies { policies, least_gain, own, ..Default::default() };
     let traces = traces_of(&data);
     let file = model.as_ref().map(|model| &model.0);
     let found = work::run(py, bar, |progress| match file {

@@ -1,7 +1,7 @@
 //! Settings of a run: its `config.toml`.
 
 use dropcast_data::{OnBadRow, TimeUnit};
-use dropcast_measure::verdict::AskedPolicies;
+use dropcast_measure::verdict::{AskedPolicies, LEAST_GAIN};
 use dropcast_pipeline::collect::event_reading::{CollectReading, EventReading};
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
@@ -42,6 +42,8 @@ pub struct RunSettings {
     /// Policies that reports replay beside the others (docs/policies.md).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<NamedPolicy>,
+    /// What share of the lost bytes a policy has to save to be worth a change.
+    pub least_gain: f64,
     /// How labels are made.
     pub collect: TracerSettings,
     /// How the forest is trained.
@@ -65,6 +67,7 @@ impl Default for RunSettings {
             drop_window_ms: None,
             on_bad_row: None,
             policies: Vec::new(),
+            least_gain: LEAST_GAIN,
             collect: TracerSettings::default(),
             train: TrainSettings::default(),
             export: ExportSettings::default(),
@@ -76,7 +79,8 @@ impl Default for RunSettings {
 impl RunSettings {
     /// The policies that reports replay beside the others.
     pub fn asked(&self) -> AskedPolicies {
-        AskedPolicies { policies: self.policies.clone(), ..AskedPolicies::default() }
+        let (policies, least_gain) = (self.policies.clone(), Some(self.least_gain));
+        AskedPolicies { policies, least_gain, ..AskedPolicies::default() }
     }
 
     /// How given events are read.

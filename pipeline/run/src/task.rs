@@ -100,6 +100,7 @@ impl RunTask {
         if !self.asked.policies.is_empty() {
             settings.policies.clone_from(&self.asked.policies);
         }
+        settings.least_gain = self.asked.least_gain.unwrap_or(settings.least_gain);
         settings.time_unit = reading.time_unit.or(settings.time_unit);
         if let Some(name) = &self.name {
             settings.name.clone_from(name);

@@ -209,8 +209,8 @@ def report(
     data: list[Trace],
     model: Model | None,
     rows: str,
-    policies: list[str],
-    own: list[tuple[str, Any]],
+    policies: tuple[list[str], list[tuple[str, Any]]],
+    least_gain: float | None,
 ) -> Report: ...
 def reproduce(bar: Any, settings: list[str]) -> list[os.PathLike[str]]: ...
 def run(

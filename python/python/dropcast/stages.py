@@ -291,6 +291,7 @@ def report(
     model: Model | Path | None = None,
     rows: str = "unseen",
     policy: Any = (),
+    least_gain: float | None = None,
     output: Path | None = None,
     progress: bool | None = None,
 ) -> Report:
@@ -300,14 +301,15 @@ def report(
     ``unseen``, of a trace that the model was trained on only its test rows, or ``all``. ``policy``:
     one or several to replay beside the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``, or functions
     of your own: ``accept(packet, switch)`` is called for each packet that fits the buffer, and says whether
-    it is accepted (docs/policies.md).
+    it is accepted (docs/policies.md). ``least_gain``: what share of the lost bytes a policy has to save to
+    be worth a change, 0.05 if not given.
     """
     refuse_none(data)
     of = None if model is None else model_of(model)._model
     policies = as_list(policy)
     names = [one for one in policies if not callable(one)]
     own = [(getattr(one, "__name__", type(one).__name__), one) for one in policies if callable(one)]
-    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows, names, own))
+    found = Report(_dropcast.report(Bar(progress), traces_of(data), of, rows, (names, own), least_gain))
     if output is not None:
         found.save(output)
     return found

@@ -57,6 +57,7 @@ def run(
     drop_window_ms: int | None = None,
     on_bad_row: str | None = None,
     policy: str | list[str] = (),  # type: ignore[assignment]
+    least_gain: float | None = None,
     name: str | None = None,
     replace: bool = False,
     runs: Path = "runs",
@@ -70,11 +71,12 @@ def run(
     Everything goes into one folder, ``runs/NAME``, with a ``config.toml`` that reproduces it.
     ``config`` is such a file; what is given beside it takes precedence. ``drops``,
     ``drop_window_ms`` and ``on_bad_row`` are as for :func:`collect`. ``policy``: one or several
-    to replay beside the others, such as ``"abm"``.
+    to replay beside the others, such as ``"abm"``. ``least_gain`` is as for :func:`report`.
     """
     paths = {"config": config, "switch": switch, "runs": runs}
     given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}
-    words = {"name": name, "replace": replace, "seed": seed, "on_bad_row": on_bad_row}
+    words = {"name": name, "replace": replace, "seed": seed, "on_bad_row": on_bad_row,
+             "least_gain": least_gain}
     arguments = as_arguments({**given, **words})
     arguments += [f"--events={os.fspath(path)}" for path in as_list(events)]
     arguments += reading_of(column, time_unit, drops, drop_window_ms)

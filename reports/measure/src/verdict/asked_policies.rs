@@ -25,15 +25,15 @@ impl fmt::Debug for NamedOwnPolicy {
 }
 
 /// Policies that are replayed beside the others, and when one of all is worth a change.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct AskedPolicies {
     /// A policy to replay beside the others, such as abm or dt:alpha=8 (docs/policies.md). May be repeated.
     #[cfg_attr(feature = "clap", arg(id = "policy", long = "policy", value_name = "POLICY"))]
     pub policies: Vec<NamedPolicy>,
-    /// A policy that saves a smaller share of the lost bytes is not worth a change: 0 to 1.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = LEAST_GAIN, value_name = "SHARE", value_parser = share))]
-    pub least_gain: f64,
+    /// What share of the lost bytes a policy has to save to be worth a change: 0 to 1 [default: 0.05].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
+    pub least_gain: Option<f64>,
     /// Those of the caller's own, after these.
     #[cfg_attr(feature = "clap", arg(skip))]
     pub own: Vec<NamedOwnPolicy>,
@@ -45,26 +45,16 @@ pub struct AskedPolicies {
 /// [`AskedPolicies::least_gain`] by default.
 pub const LEAST_GAIN: f64 = 0.05;
 
-impl Default for AskedPolicies {
-    fn default() -> Self {
-        let (policies, own, oracles) = Default::default();
-        AskedPolicies { policies, least_gain: LEAST_GAIN, own, oracles }
-    }
-}
-
-#[cfg(feature = "clap")]
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a share, 0 to 1".to_owned())
-}
-
 impl AskedPolicies {
     /// Reads the oracles that policies name.
     ///
     /// # Errors
-    /// If one cannot be read or asks for features of the user's own, or a policy needs a network.
+    /// If one cannot be read or asks for features of the user's own, a policy needs a network, or the least gain is no share.
     pub fn with_oracles(&self) -> Result<Self, PipelineError> {
         let mut asked = self.clone();
+        if self.least_gain.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Err(PipelineError::setting("least_gain", "expected a share, 0 to 1"));
+        }
         for NamedPolicy { label, spec } in &self.policies {
             if let PolicySpec::Ndt(_) = spec {
                 let problem = "needs a network, which only runs in the fabric (`dropcast simulate --experiment`)";

@@ -1,6 +1,6 @@
 //! Makes a verdict in one pass over labelled rows.
 
-use super::asked_policies::AskedPolicies;
+use super::asked_policies::{AskedPolicies, LEAST_GAIN};
 use super::congestion::Congestion;
 use super::drop_counts::{Counted, Tally};
 use super::episodes::Episodes;
@@ -96,7 +96,7 @@ impl Judge {
             hours: Hours::default(),
             episodes: Episodes::default(),
             places: Places::default(),
-            least_gain: asked.least_gain,
+            least_gain: asked.least_gain.unwrap_or(LEAST_GAIN),
             length_ns: 0,
         }
     }
