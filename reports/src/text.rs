@@ -6,7 +6,7 @@ use crate::rival_words;
 use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
 use crate::{Exporter, PageError, gain_sentences};
 use dropcast_measure::verdict::Verdict;
-use dropcast_measure::{ReplaySection, Report, TraceSection};
+use dropcast_measure::{ReplaySection, Report, ScoreIntervals, TraceSection};
 use dropcast_replay::{ReplayPolicy, Sent};
 
 /// A few dozen lines of plain text.
@@ -105,6 +105,11 @@ fn predictions(report: &Report) -> Vec<String> {
     let prediction = &report.prediction;
     let confusion = prediction.confusion;
     let score = |name: &str, value| format!("{name:<22}{:>10}", optional(value, 4));
+    let intervals = prediction.intervals.unwrap_or_default();
+    let sure = |name: &str, value, interval: Option<[f64; 2]>| {
+        let range = interval.map(|[low, high]| format!("   {low:.4} to {high:.4}"));
+        score(name, value) + &range.unwrap_or_default()
+    };
     let row = |name: &str, predicted, accepted| {
         format!("{name:<22}{:>16}{:>18}", count(predicted), count(accepted))
     };
@@ -114,12 +119,30 @@ fn predictions(report: &Report) -> Vec<String> {
         row("transmitted by LQD", confusion.fp, confusion.tn),
         String::new(),
         score("accuracy", prediction.accuracy),
-        score("precision", prediction.precision),
-        score("recall", prediction.recall),
-        score("F1", prediction.f1),
+        sure("precision", prediction.precision, intervals.precision),
+        sure("recall", prediction.recall, intervals.recall),
+        sure("F1", prediction.f1, intervals.f1),
         score("average precision", report.curve.average_precision),
+        interval_sentence(report),
         String::new(),
     ]
+}
+
+/// How sure the scores are.
+pub(crate) fn interval_sentence(report: &Report) -> String {
+    let Some(ScoreIntervals { episodes, recall, eta_packets, .. }) = report.prediction.intervals
+    else {
+        return "No intervals: without a replay, episodes of drops are not known.".to_owned();
+    };
+    let of = match episodes {
+        1 => "1 episode of drops".to_owned(),
+        all => format!("{} episodes of drops", count(all)),
+    };
+    let eta = eta_packets.map(|[low, high]| format!(" Eta in packets is {low:.4} to {high:.4}."));
+    match recall {
+        None => format!("These are scores of {of}: too few for intervals."),
+        Some(_) => format!("95% intervals are over {of}.{}", eta.unwrap_or_default()),
+    }
 }
 
 fn replays(replay: &ReplaySection, verdict: Option<&Verdict>) -> Vec<String> {

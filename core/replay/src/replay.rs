@@ -173,6 +173,9 @@ pub struct Dropped {
     pub by_own: bool,
     /// Whether Credence with the predictions does; not if the arrival does not count.
     pub by_credence: bool,
+    /// Whether FollowLQD does, or the drop is predicted, so that it does not see the arrival (Credence, Definition 1);
+    /// not if the arrival does not count.
+    pub by_followed: bool,
 }
 
 /// The policies of all switches of one trace.
@@ -320,7 +323,8 @@ impl SwitchReplay {
             let always_accept = || Some(always_accept.clone());
             let is_accepted = self.credence.arrive(&packet, time_ns, false, always_accept);
             by.by_credence = counted && !is_accepted;
-            followed.arrive(&packet, &unpredicted, time_ns);
+            let is_accepted = followed.arrive(&packet, &unpredicted, time_ns);
+            by.by_followed = counted && (predicted || !is_accepted);
         }
         always_accept.arrive(&unpredicted, time_ns);
         follow_lqd.arrive(&unpredicted, time_ns);
@@ -376,11 +380,13 @@ impl Followed {
         Followed { follow_lqd, lane: PredictedLane::default() }
     }
 
-    fn arrive(&mut self, packet: &Packet, unpredicted: &Packet, time_ns: u64) {
+    /// Returns whether it accepts the packet; yes if it does not see it.
+    fn arrive(&mut self, packet: &Packet, unpredicted: &Packet, time_ns: u64) -> bool {
         let Followed { follow_lqd, lane } = self;
         let is_removed = is_predicted(packet.id);
-        lane.arrive(packet, time_ns, is_removed, || Some(follow_lqd.clone()));
+        let is_accepted = lane.arrive(packet, time_ns, is_removed, || Some(follow_lqd.clone()));
         follow_lqd.arrive(unpredicted, time_ns);
+        is_accepted
     }
 }
 

@@ -11,9 +11,12 @@ use super::model_replay::ModelReplay;
 use super::one_comparison::OneComparison;
 use super::outside::OutsideCounts;
 use super::replay_section::ratio;
+use super::score_intervals::EpisodeScores;
 use super::score_ranges::score_bins;
 use super::source::{ModelSource, TraceSource};
-use super::value::{LabelSection, ModelSection, REPORT_SCHEMA_VERSION, Report, TraceSection};
+use super::value::{
+    LabelSection, ModelSection, PredictionSection, REPORT_SCHEMA_VERSION, Report, TraceSection,
+};
 use super::value_histogram::ValueHistogram;
 use super::verdict::{AskedPolicies, Judge};
 use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
@@ -33,6 +36,8 @@ pub struct ReportBuilder<'m> {
     replay: ModelReplay<'m>,
     /// None once it is known that nothing is replayed.
     judge: Option<Judge>,
+    /// As long as there is a judge.
+    intervals: EpisodeScores,
     scores: ScoreHistogram,
     leaves: LeafCounts,
     sample: ImportanceSample,
@@ -70,6 +75,7 @@ impl<'m> ReportBuilder<'m> {
             traces: Vec::new(),
             replay: ModelReplay::new(model),
             judge: Some(judge),
+            intervals: EpisodeScores::default(),
             scores: ScoreHistogram::new(model.forest.trees.len()),
             leaves: LeafCounts::new(&model.forest),
             sample: ImportanceSample::new(model.forest.features.len()),
@@ -134,6 +140,10 @@ impl<'m> ReportBuilder<'m> {
         match &mut self.judge {
             Some(judge) if told.predicted.len() == batch.len() => {
                 judge.add(batch, measured, Some(&told))?;
+                let trace = self.traces.last().and_then(|of| of.source.meta.switches.as_ref());
+                if let Some(specs) = trace {
+                    self.intervals.add(batch, measured, &told, specs);
+                }
             }
             _ => self.judge = None,
         }
@@ -171,6 +181,7 @@ impl<'m> ReportBuilder<'m> {
         if let Some(judge) = &mut self.judge {
             judge.end_trace();
         }
+        self.intervals.end_trace();
         if let Some(trace) = self.traces.last_mut() {
             trace.input = Some(input);
         }
@@ -183,6 +194,7 @@ impl<'m> ReportBuilder<'m> {
             Ok((section, by_switch)) => (Ok(section), Some(by_switch)),
             Err(reason) => (Err(reason), None),
         };
+        let intervals = self.judge.is_some().then(|| self.intervals.finish());
         let decreases = self.leaves.gini_decrease(forest);
         let verdict =
             self.judge.zip(by_switch).map(|(judge, by_switch)| judge.finish_beside(by_switch));
@@ -200,7 +212,7 @@ impl<'m> ReportBuilder<'m> {
             tool: self.tool,
             model: model_section(self.model, self.source),
             labels: self.outcomes.section(&self.scores),
-            prediction: confusion.into(),
+            prediction: PredictionSection::new(confusion, intervals),
             drift: metrics.map(|metrics| DriftSection::new(metrics, &confusion)),
             outside_omitted: outside.as_ref().err().cloned(),
             outside: outside.ok(),

@@ -47,6 +47,7 @@ pub mod oracle_gain;
 mod outside;
 mod replay_section;
 mod row_sample;
+mod score_intervals;
 mod score_ranges;
 mod sent_at_votes;
 mod source;
@@ -67,6 +68,7 @@ pub use one_comparison::OneComparison;
 pub use outside::FeatureOutside;
 pub use replay_section::{AgreementSection, EtaSection, PolicySection, ReplayTotals};
 pub(crate) use replay_section::{common_dt_alpha, common_own_policy, common_slack_bytes, ratio};
+pub use score_intervals::ScoreIntervals;
 pub use score_ranges::ScoreBin;
 pub use source::{ModelSource, TraceSource};
 pub use value::{

@@ -96,7 +96,7 @@ impl<'m> ModelReplay<'m> {
         let scores = self.scorer.score_columns(&columns);
         let above = |&score: &u32| score > self.model.forest.vote_threshold;
         let predicted: Vec<bool> = scores.iter().map(above).collect();
-        let mut dropped = [(); 2].map(|()| Vec::with_capacity(predicted.len()));
+        let mut dropped = [(); 3].map(|()| Vec::with_capacity(predicted.len()));
         for (row, &predicted) in predicted.iter().enumerate() {
             let known = Arrival::of(arrivals, row, batch.drop[row]);
             let arrival = Arrival { predicted, counted: counted[row], ..known };
@@ -106,10 +106,11 @@ impl<'m> ModelReplay<'m> {
             })?;
             dropped[0].push(by.by_own);
             dropped[1].push(by.by_credence);
+            dropped[2].push(by.by_followed);
         }
         trace.rows += batch.len() as u64;
-        let [by_own, by_credence] = dropped;
-        Ok(ModelRows { predicted, by_own, by_credence })
+        let [by_own, by_credence, by_followed] = dropped;
+        Ok(ModelRows { predicted, by_own, by_credence, by_followed })
     }
 
     /// The trace has no more rows: drains its buffers.

@@ -12,6 +12,7 @@ use super::importance::ImportanceSection;
 use super::one_comparison::OneComparison;
 use super::outside::FeatureOutside;
 use super::replay_section::ReplayTotals;
+use super::score_intervals::ScoreIntervals;
 use super::score_ranges::ScoreBin;
 use super::verdict::Verdict;
 use dropcast_data::{InputProvenance, TraceMeta, Victim};
@@ -152,12 +153,15 @@ pub struct PredictionSection {
     pub recall: Option<f64>,
     /// `2 TP / (2 TP + FP + FN)`.
     pub f1: Option<f64>,
+    /// How sure these and eta are; null where nothing was replayed.
+    pub intervals: Option<ScoreIntervals>,
 }
 
-impl From<Confusion> for PredictionSection {
-    fn from(confusion: Confusion) -> Self {
+impl PredictionSection {
+    pub(crate) fn new(confusion: Confusion, intervals: Option<ScoreIntervals>) -> Self {
         PredictionSection {
             confusion,
+            intervals,
             accuracy: confusion.accuracy(),
             precision: confusion.precision(),
             recall: confusion.recall(),

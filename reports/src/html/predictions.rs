@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::table::Cell;
+use crate::text::interval_sentence;
 use dropcast_forest::Confusion;
 use dropcast_measure::Report;
 
@@ -11,6 +12,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         "A drop is predicted when the sum of leaf weights is above {} (of at most {}).",
         report.model.vote_threshold, report.model.max_score
     ));
+    page.paragraph(&interval_sentence(report));
     // The script puts the slider in here; it moves over the points of the curve in the JSON.
     page.html.push_str("<div id=\"votes\"></div>\n");
     page.open("tables");

@@ -60,6 +60,8 @@ pub struct ModelRows {
     pub by_own: Vec<bool>,
     /// Whether Credence with the model drops each.
     pub by_credence: Vec<bool>,
+    /// Whether FollowLQD loses each if it is fed with predicted accepts only: the denominator of `eta`.
+    pub by_followed: Vec<bool>,
 }
 
 /// The trace that rows are read from.
