@@ -2,7 +2,7 @@
 
 use super::body::{Body, Data};
 use super::table::{Cell, told};
-use crate::drop_words::policies_sentence;
+use crate::drop_words::{dropped, policies_sentence};
 use crate::place_words::dropped_words;
 use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
@@ -54,8 +54,8 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
 fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
     let name = format!(
-        "Episode {rank}: {} drops at {} from {}{} on, in {}",
-        numbers::count(episode.drops),
+        "Episode {rank}: the switch drops {} packets at {} from {}{} on, in {}",
+        numbers::count(dropped(&episode.counts)[0]),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
         numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
         numbers::at_clock(episode.first_ns, verdict),
