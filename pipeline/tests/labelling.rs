@@ -157,7 +157,7 @@ impl Room {
         (files, specs)
     }
 
-    fn into_file(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
+    fn file(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
         let Settings { tracer, max_waiting_rows: most, .. } = settings;
         let (files, specs) = self.open(settings);
         let path = self.folder.path().join("trace.parquet");
@@ -167,7 +167,7 @@ impl Room {
         Ok(labelled)
     }
 
-    fn into_memory(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
+    fn memory(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
         let Settings { tracer, max_waiting_rows: most, .. } = settings;
         let (files, specs) = self.open(settings);
         let name = "memory".to_owned();
@@ -178,7 +178,7 @@ impl Room {
         Ok(labelled)
     }
 
-    fn into_folder(&self, settings: &Settings, threads: usize) -> Result<Labelled, PipelineError> {
+    fn folder(&self, settings: &Settings, threads: usize) -> Result<Labelled, PipelineError> {
         let &Settings { ref tracer, max_waiting_rows, .. } = settings;
         let output = self.folder.path().join("traces");
         let _ = fs::remove_dir_all(&output);
@@ -233,9 +233,9 @@ fn files_folders_and_memory_have_the_same_rows_with_every_setting() {
         for (number, settings) in all_settings().iter().enumerate() {
             let Settings { tracer, on_bad_row, max_waiting_rows } = settings;
             let what = format!("{tells_all} {tracer:?} {on_bad_row:?} {max_waiting_rows}");
-            let file = room.into_file(settings).map_err(cause);
-            let memory = room.into_memory(settings).map_err(cause);
-            let folder = room.into_folder(settings, 1 + number % 3).map_err(cause);
+            let file = room.file(settings).map_err(cause);
+            let memory = room.memory(settings).map_err(cause);
+            let folder = room.folder(settings, 1 + number % 3).map_err(cause);
             check_same(&file, &memory, &what);
             match (&file, &folder) {
                 // A folder counts rows that wait switch by switch.
@@ -266,8 +266,7 @@ fn a_feature_that_is_called_like_another_column_is_refused_everywhere() {
     let features = "own:port".parse().expect("a name");
     let tracer = TracerSettings { features, ..TracerSettings::default() };
     let settings = Settings { tracer, on_bad_row: OnBadRow::Skip, max_waiting_rows: 1 << 20 };
-    let found =
-        [room.into_file(&settings), room.into_memory(&settings), room.into_folder(&settings, 2)];
+    let found = [room.file(&settings), room.memory(&settings), room.folder(&settings, 2)];
     for error in found.map(|found| found.expect_err("refused").to_string()) {
         assert!(error.contains("would have two columns \"port\""), "{error}");
     }
@@ -282,7 +281,7 @@ fn a_folder_has_the_labels_of_the_expert() {
         let tracer = TracerSettings { expert, features, ..TracerSettings::default() };
         let (on_bad_row, max_waiting_rows) = (OnBadRow::Skip, 1 << 20);
         let settings = Settings { tracer, on_bad_row, max_waiting_rows };
-        room.into_folder(&settings, 2).expect("labelled")
+        room.folder(&settings, 2).expect("labelled")
     };
     let (lqd, opt) = (labelled(Expert::Lqd), labelled(Expert::Opt));
     assert_eq!(opt.meta.collect.expect("known").expert, Expert::Opt);
