@@ -17,6 +17,9 @@ pub(crate) struct SwitchTracer {
     queues: Queues,
     /// Paused queues, and since when.
     paused_since: BTreeMap<usize, u64>,
+    has_arrivals: bool,
+    has_departures: bool,
+    last_time_ns: u64,
 }
 
 /// What events tell besides rows.
@@ -48,7 +51,14 @@ impl SwitchTracer {
                 Queues::LineRate(Box::new(VirtualLqd::new(&spec, victim, fit, service, features)))
             }
         };
-        SwitchTracer { spec, queues, paused_since: BTreeMap::new() }
+        SwitchTracer {
+            spec,
+            queues,
+            paused_since: BTreeMap::new(),
+            has_arrivals: false,
+            has_departures: false,
+            last_time_ns: 0,
+        }
     }
 
     /// Processes consecutive events of this switch. `own` has their values of the user's own columns.
@@ -62,16 +72,28 @@ impl SwitchTracer {
         waiting: &mut Waiting,
         told: &mut Told,
     ) -> Result<(), CollectError> {
-        let SwitchTracer { spec, queues, paused_since } = self;
+        let SwitchTracer { spec, queues, paused_since, has_arrivals, has_departures, last_time_ns } =
+            self;
+        *last_time_ns = events.last().map_or(*last_time_ns, |last| last.time_ns);
         match queues {
-            Queues::Observed(lqd) => trace(lqd, spec, paused_since, events, own, waiting, told),
+            Queues::Observed(lqd) => {
+                let mut kinds = events.iter().map(|event| event.kind);
+                *has_arrivals |= kinds.clone().any(EventKind::is_arrival);
+                *has_departures |= kinds.any(|kind| kind == EventKind::Departure);
+                trace(lqd, spec, paused_since, events, own, waiting, told)
+            }
             Queues::LineRate(lqd) => trace(lqd, spec, paused_since, events, own, waiting, told),
         }
     }
 
-    /// The pauses that have not ended, as if they ended right after `now_ns`.
-    pub(crate) fn open_pauses(&self, switch_id: u16, now_ns: u64) -> impl Iterator<Item = Pause> {
-        let queues = usize::from(self.spec.queues_per_port);
+    /// Whether packets came, and no departures that would drain the queues.
+    pub(crate) fn is_undrained(&self) -> bool {
+        matches!(self.queues, Queues::Observed(_)) && self.has_arrivals && !self.has_departures
+    }
+
+    /// The pauses that have not ended, as if they ended right after the last event.
+    pub(crate) fn open_pauses(&self, switch_id: u16) -> impl Iterator<Item = Pause> {
+        let (queues, now_ns) = (usize::from(self.spec.queues_per_port), self.last_time_ns);
         self.paused_since.iter().map(move |(&queue, &from_ns)| Pause {
             from_ns,
             until_ns: now_ns.max(from_ns).saturating_add(1),

@@ -26,7 +26,6 @@ pub struct Tracer {
     /// How long rows are held after their arrival because their packet may still be pushed out.
     hold_ns: Option<u64>,
     told: Told,
-    last_time_ns: u64,
 }
 
 impl Tracer {
@@ -46,7 +45,6 @@ impl Tracer {
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
             hold_ns: None,
             told: Told::default(),
-            last_time_ns: 0,
         }
     }
 
@@ -88,10 +86,10 @@ impl Tracer {
     }
 
     /// The pauses of queues so far, in order of their beginning. One that has not ended ends right after
-    /// the last event. At line rate, virtual LQD respects them; observed departures did already.
+    /// the last event of its switch. At line rate, virtual LQD respects them; observed departures did already.
     pub fn pauses(&self) -> Vec<Pause> {
         let switches = self.switches.iter();
-        let open = switches.flat_map(|(id, switch)| switch.open_pauses(*id, self.last_time_ns));
+        let open = switches.flat_map(|(id, switch)| switch.open_pauses(*id));
         let mut pauses: Vec<Pause> = self.told.pauses.iter().copied().chain(open).collect();
         pauses.sort_unstable();
         pauses
@@ -101,6 +99,12 @@ impl Tracer {
     /// arrived at the queue while rows were held.
     pub fn unmatched_push_outs(&self) -> u64 {
         self.told.unmatched_push_outs
+    }
+
+    /// The first switch with arrivals and no departures, where observed departures drain the queues.
+    pub fn undrained(&self) -> Option<u16> {
+        let undrained = self.switches.iter().find(|(_, switch)| switch.is_undrained());
+        undrained.map(|(id, _)| *id)
     }
 
     /// Stops with an error when more than `rows` rows wait.
@@ -128,7 +132,6 @@ impl Tracer {
             self.switches[switch].1.trace(run, values, &mut self.waiting, &mut self.told)?;
         }
         if let Some(last) = batch.events.last() {
-            self.last_time_ns = last.time_ns;
             // A silent switch must not hold up the others' rows.
             for (_, switch) in &mut self.switches {
                 switch.advance(last.time_ns, &mut self.waiting);

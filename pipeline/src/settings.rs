@@ -51,7 +51,8 @@ impl Default for TracerSettings {
 impl TracerSettings {
     /// How virtual LQD is run, as the trace records it.
     pub fn collect(&self) -> CollectSettings {
-        let &TracerSettings { departures, victim, strict_fit, expert, .. } = self;
+        let &TracerSettings { departures, victim, strict_fit, expert, flows: _, features: _ } =
+            self;
         CollectSettings { departures, victim, strict_fit, expert }
     }
 

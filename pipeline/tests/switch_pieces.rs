@@ -5,7 +5,7 @@ use dropcast_data::{
     SwitchSpec, SwitchSpecs, TraceReader,
 };
 use dropcast_pipeline::collect::{
-    Events, SwitchPiece, collect, collect_piece, cut_switches, join_pieces,
+    EvenTrace, Events, PieceEvents, SwitchPiece, TraceFile, collect, cut_switches, join_pieces,
 };
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::TracerSettings;
@@ -110,15 +110,17 @@ proptest! {
             settings(if remembers { "queue_length,occupancy,avg_occupancy,own:tag" } else { memoryless });
         let features = settings.features.names();
         let whole = path("whole.parquet");
-        collect(given(&steps, batch, pauses), specs(), &settings, 1 << 20, &whole, &Silent).expect("valid");
+        let all = given(&steps, batch, pauses);
+        collect::<TraceFile>(all, specs(), &settings, 1 << 20, whole.clone(), &Silent).expect("valid");
         let pieces = cut_switches(given(&steps, batch, pauses), &specs(), &settings, size).expect("valid");
         let all: u64 = pieces.iter().map(|piece| piece.rows).sum();
         let arrivals = (0..steps.len()).filter(|&nth| kind(nth, pauses).is_arrival()).count();
         prop_assert_eq!(all, arrivals as u64);
         let label = |piece: &SwitchPiece, name: &str| {
-            let (events, path) = (given(&steps, batch, pauses), path(name));
-            collect_piece(events, specs(), &settings, piece, 1 << 20, &path, &Silent).expect("valid");
-            path
+            let events = PieceEvents::among(given(&steps, batch, pauses), piece, &settings);
+            let labelled =
+                collect::<EvenTrace>(events, specs(), &settings, 1 << 20, path(name), &Silent);
+            labelled.expect("valid").trace
         };
         for switch in 0..2 {
             let own: Vec<&SwitchPiece> =
@@ -133,7 +135,7 @@ proptest! {
                 .map(|(nth, piece)| label(piece, &format!("piece-{nth}.parquet")))
                 .collect();
             let joined = path("joined.parquet");
-            join_pieces(&labelled, &joined).expect("valid");
+            join_pieces(&labelled, joined.clone()).expect("valid");
             prop_assert_eq!(
                 rows(&joined, &features, switch),
                 rows(&whole, &features, switch)

@@ -7,7 +7,7 @@ use dropcast_features::FeatureSet;
 use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
-use dropcast_pipeline::collect::{collect_piece, cut_switches, join_pieces};
+use dropcast_pipeline::collect::{EvenTrace, PieceEvents, collect, cut_switches, join_pieces};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::train::partitions::{
@@ -254,7 +254,8 @@ pub(crate) fn label_piece(
     let waiting = task.max_waiting_rows;
     let label = || {
         let (events, specs) = task.open()?;
-        collect_piece(events, specs, &task.settings, &piece, waiting, &path, &Silent)
+        let events = PieceEvents::among(events, &piece, &task.settings);
+        collect::<EvenTrace>(events, specs, &task.settings, waiting, path, &Silent)
     };
     text(py, &work::detached(py, label)?)
 }
@@ -262,7 +263,7 @@ pub(crate) fn label_piece(
 /// Makes one trace of the pieces of a switch.
 #[pyfunction(name = "join_pieces")]
 pub(crate) fn join(py: Python<'_>, pieces: Vec<PathBuf>, path: PathBuf) -> PyResult<()> {
-    work::detached(py, || join_pieces(&pieces, &path))
+    work::detached(py, || join_pieces(&pieces, path))
 }
 
 /// Trains a share of a sweep into a folder, as parts.

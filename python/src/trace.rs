@@ -10,7 +10,7 @@ use dropcast_data::{
 };
 use dropcast_pipeline::collect::event_reading::CollectReading;
 use dropcast_pipeline::collect::folder::FolderJob;
-use dropcast_pipeline::collect::{collect as collect_file, collect_frame};
+use dropcast_pipeline::collect::{Collected, InMemory, TraceFile, collect as label};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::files::trace_files as files_of;
 use dropcast_pipeline::settings::TracerSettings;
@@ -255,13 +255,25 @@ pub(crate) fn collect(
     let (collected, mut trace) = match output {
         Some(path) => {
             let collected = work::run(py, bar, |progress| {
-                collect_file(reader, specs, &settings, max_waiting_rows, &path, progress)
+                label::<TraceFile>(reader, specs, &settings, max_waiting_rows, path, progress)
             })?;
-            (collected, Trace::of_file(py, path)?)
+            let trace = Trace::of_file(py, collected.trace.clone())?;
+            (collected, trace)
         }
         None => {
+            let name = "trace".to_owned();
             let (collected, frame) = work::run(py, bar, |progress| {
-                collect_frame("trace", reader, specs, &settings, max_waiting_rows, progress)
+                let labelled = label::<InMemory>(
+                    reader,
+                    specs,
+                    &settings,
+                    max_waiting_rows,
+                    name.clone(),
+                    progress,
+                )?;
+                let Collected { trace, counts, skipped, notes } = labelled;
+                let collected = Collected { trace: name.into(), counts, skipped, notes };
+                Ok((collected, trace.frame()?))
             })?;
             (collected, Trace::of(py, frame, None)?)
         }

@@ -6,7 +6,7 @@ use crate::output;
 use dropcast_data::{EventFiles, EventOptions, Expert, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::folder::{FolderCollected, FolderJob};
-use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, collect};
+use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, TraceFile, collect};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::files::matching;
 use dropcast_pipeline::progress::Progress;
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
     let reader = EventFiles::open(&events, &options)?;
     let specs = reader.specs().clone();
     let (waiting, who) = (args.max_waiting_rows, expert(&settings));
-    let collected = collect(reader, specs, &settings, waiting, &args.output, progress)?;
+    let collected =
+        collect::<TraceFile>(reader, specs, &settings, waiting, args.output.clone(), progress)?;
     output::print_beside(&args.output, args.format, &collected, |collected| text(who, collected))
 }
 

@@ -170,4 +170,16 @@ fn a_trace_can_have_the_optimums_labels() {
     );
     assert!(said.code == Some(1) && said.stderr.contains("expert: is opt, which needs"), "{said}");
     assert!(!room.path("x.parquet").exists());
+
+    // A folder has them, too.
+    room.write("events/run=1/events.parquet", room.read("events.parquet"));
+    let said = room.good("collect --events events --expert opt -o traces");
+    let drops = format!("the optimum drops {} (0 pushed out", by_opt["drops"]);
+    assert!(said.contains(&drops), "{said}");
+    let shown = json(&room.good("inspect traces/run=1/switch=0/part-0.parquet --format json"));
+    assert!(shown.to_string().contains(r#""expert":"opt""#), "{shown}");
+    let refused = "collect --events events --expert opt --departures observed -o others";
+    let said = room.dropcast(refused);
+    assert!(said.code == Some(1) && said.stderr.contains("expert: is opt, which needs"), "{said}");
+    assert!(!room.path("others/manifest.json").exists());
 }

@@ -5,14 +5,13 @@
 //! Prints packet-hops per second (a packet that crosses a link) on one core compared with published
 //! simulators, events per second of the calendar queue compared with a binary heap, and the memory
 //! of 256 servers. The workload is the Credence artifact's (websearch at 80%, incasts of 75% of the
-//! buffer, 30 per second and server, 0.1 s); with `DROPCAST_SHARED_FLOWS` set to a folder that
-//! holds it, its `websearch80-incast75/flows.csv`. Times are CPU times, so other load on the
-//! machine matters little.
+//! buffer, 30 per second and server, 0.1 s). Times are CPU times, so other load on the machine
+//! matters little.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
 use dropcast_simulate::{
-    EventQueue, Fabric, FabricConfig, FlowList, Incast, PoissonFlows, Simulation,
-    SimulationOutcome, TrafficConfig, Transport, Unwatched, Workload,
+    EventQueue, Fabric, FabricConfig, Incast, PoissonFlows, Simulation, SimulationOutcome,
+    TrafficConfig, Transport, Unwatched, Workload,
 };
 use dropcast_switch::PolicySpec;
 use std::cmp::Reverse;
@@ -52,12 +51,6 @@ fn main() {
 }
 
 fn traffic(fabric: &Fabric) -> Box<dyn Workload> {
-    if let Some(folder) = std::env::var_os("DROPCAST_SHARED_FLOWS") {
-        let path = std::path::Path::new(&folder).join("websearch80-incast75/flows.csv");
-        let file = std::fs::File::open(path).expect("a readable list of flows");
-        let flows = FlowList::read(std::io::BufReader::new(file), Transport::Dctcp, 1, |_| Ok(()));
-        return Box::new(flows.expect("a list of flows"));
-    }
     Box::new(artifact().mix(fabric).expect("valid"))
 }
 

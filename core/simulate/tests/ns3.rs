@@ -1,6 +1,4 @@
-//! Against the Credence authors' ns-3 code on the same 2,271 flows. Its files are too large to
-//! ship: the test runs if `DROPCAST_SHARED_FLOWS` names their folder or `../../../shared/flows`
-//! exists; otherwise it says that it is skipped and passes.
+//! Against the Credence authors' ns-3 code on the same 2,271 flows.
 //!
 //! Flows take ns-3's paths. A percentile must be within 20% of ns-3's or, as one timeout more or
 //! less moves it by half, within the 95% prediction interval of one more draw over draws of the
@@ -10,7 +8,7 @@
 #[path = "ns3/comparison.rs"]
 mod comparison;
 
-use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};
+use comparison::{CLASSES, POLICIES, Paths, Result, here, kept};
 use std::path::{Path, PathBuf};
 
 /// Packets that leaf 0 pushed out in ns-3 under LQD.
@@ -20,17 +18,9 @@ const SEEDS: u64 = 5;
 /// Student's t for 4 degrees of freedom, 97.5%.
 const T: f64 = 2.776;
 
-fn shared() -> Option<PathBuf> {
-    let folder = match std::env::var_os("DROPCAST_SHARED_FLOWS") {
-        Some(folder) => PathBuf::from(folder),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/flows"),
-    };
-    let folder = folder.join("websearch80-incast75");
-    if !folder.exists() {
-        eprintln!("skipped: there is no {}", folder.display());
-        return None;
-    }
-    Some(folder)
+/// `flows.csv`, the flows, and `fct.csv`, when ns-3 completed them.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ns3")
 }
 
 /// The mean, and the half-width of the interval for one more draw.
@@ -82,10 +72,10 @@ fn differing(name: &str, runs: &Runs, there: &Result) -> (Vec<String>, usize) {
 
 #[test]
 fn slowdowns_timeouts_drops_and_the_order_of_policies_are_ns3s() {
-    let Some(folder) = shared() else { return };
+    let folder = folder();
     let (mut wrong, mut compared, mut late) = (Vec::new(), 0, Vec::new());
     for ((name, _), runs) in POLICIES.into_iter().zip(run_all(&folder)) {
-        let there = ns3(&folder, name);
+        let there = kept(&folder, name);
         let (percentiles, count) = differing(name, &runs, &there);
         wrong.extend(percentiles);
         compared += count;

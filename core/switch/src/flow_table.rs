@@ -1,6 +1,7 @@
 //! What a switch remembers of flows, in a table of fixed size.
 
 use crate::BuildError;
+use dropcast_oracle::spare_tails::flow_slot;
 
 /// A table of fixed size, like registers of a programmable switch, with one slot for all flows whose hashes agree in the last
 /// bits: a flow that takes another's slot is new, and so is the other when it returns.
@@ -20,8 +21,8 @@ impl<T: Clone + Default> FlowTable<T> {
 
     /// What is known of a flow, whose hash is not 0; what is known of none, if another flow had the slot.
     pub(crate) fn flow(&mut self, hash: u64) -> &mut T {
-        let place = hash & (self.slots.len() as u64 - 1);
-        let (owner, known) = &mut self.slots[place as usize];
+        let place = flow_slot(hash, self.slots.len());
+        let (owner, known) = &mut self.slots[place];
         if *owner != hash {
             (*owner, *known) = (hash, T::default());
         }

@@ -1,5 +1,7 @@
 //! The columns of a labelled trace.
 
+use crate::{DataError, TraceMeta};
+
 /// Columns of a labelled trace that are not features.
 pub(crate) const BASE_COLUMNS: [&str; 11] = [
     "time_ns",
@@ -26,3 +28,19 @@ pub(crate) const FIRST_RTT: &str = "first_rtt";
 
 /// What the real switch did; only in traces that tell of real drops.
 pub(crate) const REAL_DROP: &str = "real_drop";
+
+impl TraceMeta {
+    /// Refuses features that would be two columns of one name; `file` is what errors call the trace.
+    ///
+    /// # Errors
+    /// If a feature is named twice or like another column.
+    pub fn check_columns(&self, file: &str) -> Result<(), DataError> {
+        for (place, name) in self.features.iter().enumerate() {
+            if BASE_COLUMNS.contains(&name.as_str()) || self.features[..place].contains(name) {
+                let problem = format!("would have two columns {name:?}");
+                return Err(DataError::file(file, problem, "name each feature once"));
+            }
+        }
+        Ok(())
+    }
+}

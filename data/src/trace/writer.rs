@@ -1,7 +1,7 @@
 //! Labelled traces into Parquet or Arrow IPC.
 
 use super::arrow::{TraceColumns, real_drop_codes, trace_arrays, trace_fields};
-use super::columns::{BASE_COLUMNS, REAL_DROP};
+use super::columns::REAL_DROP;
 use super::footer::TRACE_KEY;
 use crate::column_writer::{ColumnWriter, is_arrow};
 use crate::error::shown_output;
@@ -63,12 +63,7 @@ impl TraceWriter {
         beside: TraceColumns,
     ) -> Result<Self, DataError> {
         let file = shown_output(path);
-        for (place, name) in meta.features.iter().enumerate() {
-            if BASE_COLUMNS.contains(&name.as_str()) || meta.features[..place].contains(name) {
-                let problem = format!("would have two columns {name:?}");
-                return Err(DataError::file(&file, problem, "name each feature once"));
-            }
-        }
+        meta.check_columns(&file)?;
         let mut order: Vec<usize> = (0..meta.features.len()).collect();
         // Features of other tools come after ours, in their order.
         let known = |&place: &usize| meta.features[place].parse::<Feature>().ok();

@@ -17,7 +17,6 @@ mod merged;
 mod mirror_times;
 mod ns3;
 mod reordered;
-mod shared;
 mod sightings;
 mod traces;
 

@@ -171,6 +171,11 @@ pub struct Arriving {
     pub occupancy_bytes: u32,
 }
 
+/// The slot of a flow in a table of so many, a power of two: by the last bits of its hash, which must be uniform.
+pub fn flow_slot(flow_hash: u64, slots: usize) -> usize {
+    (flow_hash & (slots as u64 - 1)) as usize
+}
+
 /// Drops one early packet of each flow of a burst that fills the buffer, if the flow's later packets will tell its sender.
 ///
 /// Where a burst overflows, a drop-tail switch drops the tails of its flows, and nothing follows a tail that would tell the
@@ -247,7 +252,7 @@ where
         }
         let SpareTailsConstants { buffer_bytes, ports, window_ns, silence_ns, .. } = self.constants;
         let flows = self.flows.as_mut();
-        let slot = (flow_hash & (flows.len() as u64 - 1)) as usize;
+        let slot = flow_slot(flow_hash, flows.len());
         let is_known = flows[slot].hash == flow_hash
             && now_ns.saturating_sub(flows[slot].seen_ns) <= u64::from(silence_ns);
         if !is_known {

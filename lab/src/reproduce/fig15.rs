@@ -7,8 +7,8 @@ use dropcast_forest::PartMetrics;
 use dropcast_measure::ModelSource;
 use dropcast_measure::measure::{ReportRows, measure};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::collect;
 use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
@@ -133,8 +133,8 @@ pub(super) fn generate_trace(
     let specs = reader.specs().clone();
     let settings = TracerSettings::default();
     let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
-    collect(reader, specs, &settings, most_waiting, &trace, progress)?;
-    Ok(trace)
+    let collected = collect::<TraceFile>(reader, specs, &settings, most_waiting, trace, progress)?;
+    Ok(collected.trace)
 }
 
 #[cfg(test)]
@@ -184,8 +184,8 @@ mod tests {
         let reader = EventFiles::open(&[events], &EventOptions::default()).unwrap();
         let specs = reader.specs().clone();
         let silent = &dropcast_pipeline::progress::Silent;
-        collect(reader, specs, &TracerSettings::default(), 1 << 23, &trace, silent).unwrap();
-        trace
+        let settings = TracerSettings::default();
+        collect::<TraceFile>(reader, specs, &settings, 1 << 23, trace, silent).unwrap().trace
     }
 
     #[test]

@@ -9,9 +9,9 @@ use dropcast_measure::Report;
 use dropcast_measure::measure::{ReportRows, measure_file};
 use dropcast_measure::verdict::{Verdict, judge};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::collect;
 use dropcast_pipeline::collect::event_reading::CollectReading;
 use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::matching;
 use dropcast_pipeline::files::work_folder::WorkFolder;
@@ -106,7 +106,9 @@ impl Run {
         self.write("switch.toml", &specs.to_toml())?;
         let trace = self.path("trace.parquet");
         let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
-        let collected = collect(reader, specs, &settings.collect, most_waiting, &trace, progress)?;
+        let (settings_of, path) = (&settings.collect, trace.clone());
+        let collected =
+            collect::<TraceFile>(reader, specs, settings_of, most_waiting, path, progress)?;
         for (reason, rows) in &collected.skipped {
             progress.note(&format!("left out {rows} rows: {reason}"));
         }

@@ -37,6 +37,40 @@ pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
     fn inputs(&self) -> Vec<InputProvenance>;
 }
 
+/// Events in memory.
+pub(crate) struct Batches<I> {
+    batches: I,
+    read: InputProvenance,
+}
+
+impl<I: Iterator<Item = EventBatch>> Batches<I> {
+    /// `name` is what errors call them.
+    pub(crate) fn new(name: &str, batches: impl IntoIterator<IntoIter = I>) -> Self {
+        let read = InputProvenance { name: name.to_owned(), ..InputProvenance::default() };
+        Batches { batches: batches.into_iter(), read }
+    }
+}
+
+impl<I: Iterator<Item = EventBatch>> Iterator for Batches<I> {
+    type Item = Result<EventBatch, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?;
+        self.read.events += batch.events.len() as u64;
+        Some(Ok(batch))
+    }
+}
+
+impl<I: Iterator<Item = EventBatch>> Events for Batches<I> {
+    fn may_push_out(&self) -> bool {
+        true
+    }
+
+    fn inputs(&self) -> Vec<InputProvenance> {
+        vec![self.read.clone()]
+    }
+}
+
 fn over_rate_words(over: &OverRate) -> String {
     let OverRate { link, line_rate_bps, packets, most_bytes, at_ns, file } = over;
     let when = known_utc(*at_ns).unwrap_or_else(|| format!("{at_ns} ns"));

@@ -12,7 +12,7 @@ pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, Tra
 use super::passed_over::Usable;
 use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
-    Counts, Events, ToldBeside, add_counts, count_departures, left_out, meta_of, note_unmatched,
+    Counts, Events, Known, Labeller, TraceFile, add_counts, check_held, left_out, note_unmatched,
     tell_notes,
 };
 use crate::PipelineError;
@@ -21,16 +21,14 @@ use crate::files::{Group, groups};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use crate::settings::TracerSettings;
-use dropcast_collect::Tracer;
 use dropcast_data::{
-    Departures, DropReports, EventBatch, EventFiles, EventOptions, InputNote, InputProvenance,
-    OnBadRow, SwitchSpecs, TraceWriter, is_object, sha256, sha256_file, switch_in_path,
+    DropReports, EventBatch, EventFiles, EventOptions, Expert, InputNote, InputProvenance,
+    OnBadRow, SwitchSpecs, is_object, sha256, sha256_file, switch_in_path,
 };
 use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -85,6 +83,7 @@ impl FolderJob<'_> {
             let problem = "the events are a folder; name a folder for their labelled traces";
             return Err(PipelineError::setting("output", problem));
         }
+        self.settings.check()?;
         keep_apart(input, output)?;
         let groups = groups(input)?;
         if groups.is_empty() {
@@ -129,7 +128,9 @@ impl FolderJob<'_> {
         };
         let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
         let left: Vec<Group> = groups.into_iter().filter(is_left).collect();
-        let at_a_time = threads.count().min(left.len()).max(1);
+        // The optimum keeps all arrivals of a run, so its runs come one by one.
+        let is_alone = self.settings.expert == Expert::Opt;
+        let at_a_time = if is_alone { 1 } else { threads.count().min(left.len()).max(1) };
         let work = Work { most_waiting: self.max_waiting_rows / at_a_time, ..work };
         if !left.is_empty() || earlier.as_ref() != Some(&manifest) {
             manifest.finished = false;
@@ -137,7 +138,7 @@ impl FolderJob<'_> {
         }
         let labelled = left.len();
         let manifest = Mutex::new(manifest);
-        let done = threads.map(left, |group| {
+        let label = |group: Group| {
             let entry = self.label(&group, &work, &threads, progress)?;
             let mut manifest = manifest.lock().unwrap_or_else(PoisonError::into_inner);
             manifest.folders.insert(slashed(&group.folder), entry);
@@ -145,8 +146,12 @@ impl FolderJob<'_> {
                 check_one_switch(input, &manifest)?;
             }
             manifest.write(output)
-        });
-        done.into_iter().collect::<Result<(), PipelineError>>()?;
+        };
+        if is_alone {
+            left.into_iter().try_for_each(label)?;
+        } else {
+            threads.map(left, label).into_iter().collect::<Result<(), PipelineError>>()?;
+        }
         let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
         if manifest.traces().next().is_none() {
             let problem = "holds nothing that can be labelled, as told above";
@@ -214,8 +219,8 @@ impl FolderJob<'_> {
         let mut events = EventFiles::open(&usable.files, &options)?;
         events.remarks().iter().for_each(|remark| progress.note(remark));
         let specs = events.specs().clone();
-        let told = ToldBeside::of(&events, self.settings);
-        let mut switches: BTreeMap<u16, OneSwitch> = BTreeMap::new();
+        let (known, place) = (Known::of(&events), group.place().display());
+        let mut switches: BTreeMap<u16, OneSwitch<'_>> = BTreeMap::new();
         for batch in events.by_ref() {
             check(progress)?;
             let batch = batch?;
@@ -224,49 +229,53 @@ impl FolderJob<'_> {
             for &switch_id in batches.keys() {
                 if let Entry::Vacant(new) = switches.entry(switch_id) {
                     let file = trace_file(group, switch_id, &work.folders)?;
-                    new.insert(self.begin(&specs, switch_id, work, file, told)?);
+                    new.insert(self.begin(&specs, switch_id, work, file, known)?);
                 }
             }
-            let pieces: Vec<(&mut OneSwitch, EventBatch)> = switches
+            let pieces: Vec<(&mut OneSwitch<'_>, EventBatch)> = switches
                 .iter_mut()
                 .filter_map(|(switch_id, switch)| Some((switch, batches.remove(switch_id)?)))
                 .collect();
-            let place = group.place().display();
-            let pushed = threads.map(pieces, |(switch, batch)| switch.push(&batch, &place));
+            let name = || place.to_string();
+            let pushed = threads.map(pieces, |(switch, batch)| switch.labeller.push(&batch, name));
             pushed.into_iter().collect::<Result<(), PipelineError>>()?;
-            let waiting: usize = switches.values().map(|switch| switch.tracer.waiting_rows()).sum();
+            check_held(switches.values().map(|switch| switch.labeller.held_rows()).sum(), name)?;
+            let waiting: usize =
+                switches.values().map(|switch| switch.labeller.waiting_rows()).sum();
             if waiting > work.most_waiting {
                 let problem = format!(
-                    "{waiting} rows of {} switches wait for their label, more than {}, this run's share of the \
-                     {} that may; raise that limit, label with fewer threads, or check the departures",
-                    switches.len(),
-                    work.most_waiting,
-                    self.max_waiting_rows
+                    "{waiting} rows wait for their label, more than {}, this run's share of the {} that may; raise \
+                     that limit, label with fewer threads, or check the departures",
+                    work.most_waiting, self.max_waiting_rows
                 );
-                return Err(PipelineError::unfit(group.place().display(), problem));
+                return Err(PipelineError::unfit(place, problem));
             }
         }
         let mut inputs = events.provenance();
-        let unmatched = switches.values().map(|switch| switch.tracer.unmatched_push_outs()).sum();
-        note_unmatched(&mut inputs, unmatched);
+        let unmatched = switches.values().map(|switch| switch.labeller.unmatched_push_outs());
+        note_unmatched(&mut inputs, unmatched.sum());
         // What reports tell for themselves is of all runs, and not in this folder.
         tell_notes(&inputs[..usable.files.len()], group.place(), progress);
-        events.late_remarks().iter().for_each(|rule| {
-            progress.note(&format!("{}: {rule}", group.place().display()));
-        });
+        for rule in events.late_remarks() {
+            progress.note(&format!("{place}: {rule}"));
+        }
         let inputs = usable.with_others(inputs);
-        if switches.is_empty() {
-            let problem = "holds no events that can be used, so there is nothing to label";
+        let finish = |(switch_id, OneSwitch { file, labeller })| {
+            let Some((path, counts)) = labeller.finish(&inputs, &place)? else { return Ok(None) };
+            let (file, sha256) = (slashed(&file), sha256_file(&path)?);
+            Ok(Some(TraceEntry { file, sha256, switch_id, counts }))
+        };
+        let traces = threads.map(switches.into_iter().collect(), finish).into_iter();
+        let traces = traces.filter_map(Result::transpose);
+        let traces: Vec<TraceEntry> = traces.collect::<Result<_, PipelineError>>()?;
+        if traces.is_empty() {
+            let problem = "holds no arrivals that can be used, so there is nothing to label";
             let problem = format!("{problem}{}", left_out(&inputs));
-            let unfit = PipelineError::unfit(group.place().display(), problem);
+            let unfit = PipelineError::unfit(&place, problem);
             if !pass_over {
                 return Err(unfit);
             }
             progress.note(&format!("{unfit}; passed over"));
-        }
-        let mut traces = Vec::new();
-        for (switch_id, switch) in switches {
-            traces.push(self.finish(switch_id, switch, &inputs, work.output)?);
         }
         Ok(FolderEntry { inputs, traces })
     }
@@ -277,8 +286,8 @@ impl FolderJob<'_> {
         switch_id: u16,
         work: &Work<'_>,
         file: PathBuf,
-        told: ToldBeside,
-    ) -> Result<OneSwitch, PipelineError> {
+        known: Known,
+    ) -> Result<OneSwitch<'_>, PipelineError> {
         let specs = match (specs, specs.get(switch_id)) {
             (SwitchSpecs::Each(_), Some(spec)) => {
                 SwitchSpecs::Each(BTreeMap::from([(switch_id, spec.clone())]))
@@ -290,41 +299,8 @@ impl FolderJob<'_> {
         if !is_object(&path) {
             create_folder(path.parent().unwrap_or(work.output))?;
         }
-        let meta = meta_of(&specs, self.settings);
-        let writer = TraceWriter::create_with(&path, &meta, told.columns())?;
-        let (computed, own) = self.settings.features.split_own();
-        let tracer = Tracer::new(specs, self.settings.collect(), computed)
-            .with_own(own.len())
-            .with_max_waiting_rows(work.most_waiting);
-        let tracer = told.expected_by(tracer);
-        Ok(OneSwitch { file, tracer, writer, counts: Counts::default(), departures: 0 })
-    }
-
-    fn finish(
-        &self,
-        switch_id: u16,
-        switch: OneSwitch,
-        inputs: &[InputProvenance],
-        output: &Path,
-    ) -> Result<TraceEntry, PipelineError> {
-        let OneSwitch { file, tracer, mut writer, mut counts, departures } = switch;
-        let pauses = tracer.pauses();
-        counts.pauses = pauses.len() as u64;
-        writer.set_pauses(pauses)?;
-        let rows = tracer.finish();
-        counts.add_rows(&rows);
-        writer.write(&rows)?;
-        if self.settings.departures == Departures::Observed && departures == 0 {
-            let problem = format!(
-                "has no departures of switch {switch_id}, so nothing would drain its queues; set \
-                 departures to line-rate"
-            );
-            return Err(PipelineError::unfit(file.display(), problem));
-        }
-        writer.set_inputs(inputs.to_vec());
-        writer.finish()?;
-        let sha256 = sha256_file(&output.join(&file))?;
-        Ok(TraceEntry { file: slashed(&file), sha256, switch_id, counts })
+        let labeller = Labeller::begin(specs, self.settings, known, self.max_waiting_rows, path)?;
+        Ok(OneSwitch { file, labeller })
     }
 }
 
@@ -371,24 +347,9 @@ pub(crate) fn trace_file(
 }
 
 /// A switch of a folder at work.
-struct OneSwitch {
+struct OneSwitch<'a> {
     file: PathBuf,
-    tracer: Tracer,
-    writer: TraceWriter,
-    counts: Counts,
-    departures: usize,
-}
-
-impl OneSwitch {
-    /// Labels its next events and writes the rows whose label is known.
-    fn push(&mut self, batch: &EventBatch, place: &impl Display) -> Result<(), PipelineError> {
-        self.departures += count_departures(batch);
-        let rows =
-            self.tracer.push(batch).map_err(|error| PipelineError::from(error).in_file(place))?;
-        self.counts.add_rows(&rows);
-        self.writer.write(&rows)?;
-        Ok(())
-    }
+    labeller: Labeller<'a, TraceFile>,
 }
 
 /// The switch that the path of a folder names with `switch=N`.

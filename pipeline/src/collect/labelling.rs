@@ -1,27 +1,29 @@
-//! Events in, a labelled trace out.
+//! Events in, a labelled trace out: one labeller, whatever the rows go to.
 
 use super::counts::Counts;
-use super::events_source::Events;
-use super::switch_pieces::{EvenTrace, PieceEvents, SwitchPiece};
+use super::events_source::{Batches, Events};
+use super::sinks::{InMemory, Sink};
 use crate::PipelineError;
-use crate::progress::{Progress, check};
+use crate::progress::{Progress, Silent, check};
 use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
 use dropcast_collect::{Tracer, label_by_optimum};
 use dropcast_data::{
-    Departures, EventBatch, EventKind, Expert, Frame, InputNote, InputProvenance, LabelledBatch,
-    Pause, SwitchSpecs, TraceColumns, TraceMeta, TraceReader, TraceWriter, trace_frame,
+    EventBatch, Expert, InputNote, InputProvenance, LabelledBatch, SwitchSpecs, TraceColumns,
+    TraceMeta,
 };
+use dropcast_features::FeatureSet;
 use dropcast_replay::OptimumReplay;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// What was labelled.
-#[derive(Debug, Default, Serialize)]
-pub struct Collected {
+#[derive(Debug, Serialize)]
+pub struct Collected<T = PathBuf> {
     /// The trace.
-    pub trace: PathBuf,
+    pub trace: T,
     /// What was counted.
     #[serde(flatten)]
     pub counts: Counts,
@@ -32,297 +34,227 @@ pub struct Collected {
     pub notes: BTreeMap<InputNote, u64>,
 }
 
-/// Labels events of switches described by `specs`, and writes the trace to `path`.
+/// Labels events of switches described by `specs` into one trace: a [`TraceFile`](super::TraceFile) at a path, the same
+/// in [even batches](super::EvenTrace), or rows [`InMemory`].
 ///
 /// Up to `max_waiting_rows` rows wait for their label.
 ///
 /// # Errors
-/// If an event is wrong, there is nothing to label, or the trace cannot be written.
-pub fn collect(
-    events: impl Events,
+/// If settings do not go together, an event is wrong, there is nothing to label, or the trace cannot be written.
+pub fn collect<S: Sink>(
+    mut events: impl Events,
     specs: SwitchSpecs,
     settings: &TracerSettings,
     max_waiting_rows: usize,
-    path: &Path,
+    place: S::Place,
     progress: &dyn Progress,
-) -> Result<Collected, PipelineError> {
-    let columns = ToldBeside::of(&events, settings).columns();
-    let mut writer = TraceWriter::create_with(path, &meta_of(&specs, settings), columns)?;
-    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
-    let (collected, read) = labelling.label(events, |rows| Ok(writer.write(&rows)?))?;
-    writer.set_inputs(read.inputs);
-    writer.set_pauses(read.pauses)?;
-    writer.finish()?;
-    Ok(Collected { trace: path.to_owned(), ..collected })
+) -> Result<Collected<S::Trace>, PipelineError> {
+    progress.begin("collect");
+    let known = Known::of(&events);
+    let mut labeller = Labeller::<S>::begin(specs, settings, known, max_waiting_rows, place)?;
+    events.remarks().iter().for_each(|remark| progress.note(remark));
+    while let Some(batch) = events.next() {
+        check(progress)?;
+        let batch = batch?;
+        progress.advance(batch.events.len());
+        let name = || names(&events.inputs());
+        labeller.push(&batch, name)?;
+        check_held(labeller.held_rows(), name)?;
+    }
+    let mut inputs = events.inputs();
+    note_unmatched(&mut inputs, labeller.unmatched_push_outs());
+    let labelled = labeller.finish(&inputs, &names(&inputs))?;
+    let Some((trace, counts)) = labelled else { return Err(no_arrivals(&inputs)) };
+    let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
+    for input in &inputs {
+        add_counts(&mut skipped, &input.skipped);
+        add_counts(&mut notes, &input.notes);
+    }
+    tell_notes(&inputs, Path::new(""), progress);
+    events.late_remarks().iter().for_each(|rule| progress.note(rule));
+    progress.end(&format!("{} rows, {} drops", counts.rows, counts.drops));
+    Ok(Collected { trace, counts, skipped, notes })
 }
 
-/// As [`collect`], for one piece of one switch. The trace has the same bytes as when
-/// [`join_pieces`] makes it of smaller pieces.
+/// Labels events that are in memory. All rows stay there; `name` is what errors call the trace.
 ///
 /// # Errors
 /// Those of [`collect`].
-pub fn collect_piece(
-    events: impl Events,
-    specs: SwitchSpecs,
-    settings: &TracerSettings,
-    piece: &SwitchPiece,
-    max_waiting_rows: usize,
-    path: &Path,
-    progress: &dyn Progress,
-) -> Result<Collected, PipelineError> {
-    let own = settings.features.split_own().1.len();
-    let events = PieceEvents { events, piece, own };
-    let columns = ToldBeside::of(&events, settings).columns();
-    let mut writer = EvenTrace::create(path, &meta_of(&specs, settings), columns)?;
-    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
-    let (collected, read) = labelling.label(events, |rows| writer.write(rows))?;
-    writer.finish(read.inputs, read.pauses)?;
-    Ok(Collected { trace: path.to_owned(), ..collected })
-}
-
-/// Makes one trace of pieces of a switch that follow each other, one at least.
-///
-/// # Errors
-/// If one cannot be read, or the trace cannot be written.
-pub fn join_pieces(pieces: &[PathBuf], path: &Path) -> Result<(), PipelineError> {
-    let Some(first) = pieces.first() else {
-        return Err(PipelineError::unfit(path.display(), "has no pieces to be made of"));
-    };
-    let first = TraceReader::open(first, &[])?;
-    let meta = first.meta().clone();
-    let mut writer = EvenTrace::create(path, &meta, first.columns())?;
-    for piece in pieces {
-        for rows in TraceReader::open(piece, &meta.features)? {
-            writer.write(rows?)?;
-        }
-    }
-    writer.finish(meta.inputs, meta.pauses)
-}
-
-/// As [`collect`], but the rows stay in memory; `name` is what errors call the trace.
-///
-/// # Errors
-/// If an event is wrong, or there is nothing to label.
-pub fn collect_frame(
-    name: &str,
-    events: impl Events,
-    specs: SwitchSpecs,
-    settings: &TracerSettings,
-    max_waiting_rows: usize,
-    progress: &dyn Progress,
-) -> Result<(Collected, Frame), PipelineError> {
-    let mut meta = meta_of(&specs, settings);
-    let labelling = Labelling { specs, settings, max_waiting_rows, progress };
-    let mut batches = Vec::new();
-    let (collected, read) = labelling.label(events, |rows| {
-        batches.push(rows);
-        Ok(())
-    })?;
-    meta.inputs = read.inputs;
-    meta.set_pauses(read.pauses);
-    Ok((Collected { trace: name.into(), ..collected }, trace_frame(name, &meta, batches)?))
-}
-
-/// Labels events of switches described by `specs`. All rows stay in memory; `name` is what errors
-/// call the trace.
-///
-/// # Errors
-/// If an event is wrong, or there is nothing to label.
 pub fn collect_in_memory(
     name: &str,
     events: impl IntoIterator<Item = EventBatch>,
     specs: SwitchSpecs,
     settings: &TracerSettings,
 ) -> Result<LabelledTrace, PipelineError> {
-    let (computed, own) = settings.features.split_own();
-    let mut meta = meta_of(&specs, settings);
-    settings.check()?;
-    let mut tracer = Tracer::new(specs.clone(), settings.collect(), computed).with_own(own.len());
-    if settings.flows {
-        tracer = tracer.with_flows();
-    }
-    let mut batches = Vec::new();
-    for batch in events {
-        batches.push(tracer.push(&batch)?);
-    }
-    let pauses = tracer.pauses();
-    batches.push(tracer.finish());
-    if settings.expert == Expert::Opt {
-        label_by_optimum(&mut batches, &specs, &settings.collect(), &pauses);
-    }
-    meta.set_pauses(pauses);
-    if batches.iter().any(|batch| batch.real_drop.is_some()) {
-        // The rows before the first that tells of a real drop were not dropped.
-        for batch in &mut batches {
-            batch.real_drop.get_or_insert_with(|| vec![None; batch.drop.len()]);
-        }
-    }
-    if batches.iter().all(LabelledBatch::is_empty) {
-        return Err(PipelineError::unfit(name, "has no arrivals, so there is nothing to label"));
-    }
-    LabelledTrace::in_memory(name, meta, batches)
+    let (events, waiting) = (Batches::new(name, events), Tracer::DEFAULT_MAX_WAITING_ROWS);
+    collect::<InMemory>(events, specs, settings, waiting, name.to_owned(), &Silent)?.trace.open()
 }
 
-/// What is known of a trace before it is made.
-pub(crate) fn meta_of(specs: &SwitchSpecs, settings: &TracerSettings) -> TraceMeta {
-    let tool = concat!("dropcast ", env!("CARGO_PKG_VERSION"));
-    let (computed, own) = settings.features.split_own();
-    let mut meta = TraceMeta::new(tool, specs.clone(), [computed.names(), own.names()].concat());
-    meta.collect = Some(settings.collect());
-    meta
-}
-
-/// What events tell beside their packets, and rows with them.
+/// What events say about more than arrivals.
 #[derive(Clone, Copy)]
-pub(crate) struct ToldBeside {
+pub(crate) struct Known {
     push_outs: bool,
     drops: bool,
     marks: bool,
-    flows: bool,
 }
 
-impl ToldBeside {
-    /// What these events tell, and what is kept of it.
-    pub(crate) fn of(events: &impl Events, settings: &TracerSettings) -> Self {
-        ToldBeside {
+impl Known {
+    pub(crate) fn of(events: &impl Events) -> Self {
+        Known {
             push_outs: events.may_push_out(),
             drops: events.tells_drops(),
             marks: events.tells_marks(),
-            flows: settings.flows,
         }
-    }
-
-    /// The columns of a trace for it.
-    pub(crate) fn columns(self) -> TraceColumns {
-        let ToldBeside { marks: ecn_mark, flows, .. } = self;
-        TraceColumns { ecn_mark, flows, ..TraceColumns::default() }
-    }
-
-    /// A tracer that expects it.
-    pub(crate) fn expected_by(self, mut tracer: Tracer) -> Tracer {
-        if self.push_outs {
-            tracer = tracer.with_push_outs();
-        }
-        if self.drops {
-            tracer = tracer.with_real_drops();
-        }
-        if self.marks {
-            tracer = tracer.with_ecn_marks();
-        }
-        if self.flows {
-            tracer = tracer.with_flows();
-        }
-        tracer
     }
 }
 
-/// How events are labelled.
-struct Labelling<'a> {
+/// Labels the events of one trace.
+pub(crate) struct Labeller<'a, S> {
     specs: SwitchSpecs,
     settings: &'a TracerSettings,
-    max_waiting_rows: usize,
-    progress: &'a dyn Progress,
+    tracer: Tracer,
+    /// All rows, if they wait for the optimum's labels: it knows all arrivals before the first is labelled.
+    held: Option<Vec<LabelledBatch>>,
+    held_rows: usize,
+    counts: Counts,
+    sink: S,
 }
 
-/// What is known once all events are read.
-struct ReadEvents {
-    inputs: Vec<InputProvenance>,
-    pauses: Vec<Pause>,
-}
-
-impl Labelling<'_> {
-    /// Gives labelled rows to `keep`. Returns how many there were, and what was read.
-    fn label(
-        self,
-        mut events: impl Events,
-        mut keep: impl FnMut(LabelledBatch) -> Result<(), PipelineError>,
-    ) -> Result<(Collected, ReadEvents), PipelineError> {
-        let Labelling { specs, settings, max_waiting_rows, progress } = self;
-        progress.begin("collect");
-        let (computed, own) = settings.features.split_own();
+impl<'a, S: Sink> Labeller<'a, S> {
+    /// Opens the place of the trace.
+    ///
+    /// # Errors
+    /// If settings do not go together, or nothing can be written there.
+    pub(crate) fn begin(
+        specs: SwitchSpecs,
+        settings: &'a TracerSettings,
+        known: Known,
+        max_waiting_rows: usize,
+        place: S::Place,
+    ) -> Result<Self, PipelineError> {
         settings.check()?;
-        let tracer = Tracer::new(specs.clone(), settings.collect(), computed)
+        let (collect, Known { push_outs, drops, marks }) = (settings.collect(), known);
+        // A new setting is a question to this function.
+        let &TracerSettings {
+            departures: _,
+            victim: _,
+            strict_fit: _,
+            expert,
+            flows,
+            ref features,
+        } = settings;
+        let (computed, own) = features.split_own();
+        // Columns are in the order of docs/features.md wherever they go.
+        let mut computed = computed.features().to_vec();
+        computed.sort_unstable();
+        let computed = FeatureSet::from_iter(computed);
+        let mut meta = TraceMeta::new(
+            concat!("dropcast ", env!("CARGO_PKG_VERSION")),
+            specs.clone(),
+            [computed.names(), own.names()].concat(),
+        );
+        meta.collect = Some(collect);
+        let columns = TraceColumns { ecn_mark: marks, flows, ..TraceColumns::default() };
+        let sink = S::open(place, meta, columns)?;
+        let mut tracer = Tracer::new(specs.clone(), collect, computed)
             .with_own(own.len())
             .with_max_waiting_rows(max_waiting_rows);
-        let mut tracer = ToldBeside::of(&events, settings).expected_by(tracer);
-        events.remarks().iter().for_each(|remark| progress.note(remark));
-        let mut collected = Collected::default();
-        let mut departures = 0;
-        let mut keep = |rows: LabelledBatch| {
-            collected.counts.add_rows(&rows);
-            progress.advance(rows.len());
-            keep(rows)
-        };
-        // The optimum knows all arrivals before the first is labelled.
-        let mut held = (settings.expert == Expert::Opt).then(HeldRows::default);
-        while let Some(batch) = events.next() {
-            check(progress)?;
-            let batch = batch?;
-            departures += count_departures(&batch);
-            let rows = tracer
-                .push(&batch)
-                .map_err(|error| PipelineError::from(error).in_file(names(&events.inputs())))?;
-            match &mut held {
-                None => keep(rows)?,
-                Some(held) => {
-                    held.add(rows).map_err(|error| error.in_file(names(&events.inputs())))?;
-                }
-            }
+        if push_outs {
+            tracer = tracer.with_push_outs();
         }
-        let unmatched = tracer.unmatched_push_outs();
+        if drops {
+            tracer = tracer.with_real_drops();
+        }
+        if marks {
+            tracer = tracer.with_ecn_marks();
+        }
+        if flows {
+            tracer = tracer.with_flows();
+        }
+        let held = (expert == Expert::Opt).then(Vec::new);
+        let (held_rows, counts) = (0, Counts::default());
+        Ok(Labeller { specs, settings, tracer, held, held_rows, counts, sink })
+    }
+
+    /// Labels the next events, which errors call `name`.
+    ///
+    /// # Errors
+    /// If one is wrong, too many rows wait, or rows cannot be written.
+    pub(crate) fn push(
+        &mut self,
+        batch: &EventBatch,
+        name: impl Fn() -> String,
+    ) -> Result<(), PipelineError> {
+        let rows = self.tracer.push(batch);
+        let rows = rows.map_err(|error| PipelineError::from(error).in_file(name()))?;
+        if let Some(held) = &mut self.held {
+            self.held_rows += rows.len();
+            held.push(rows);
+            return Ok(());
+        }
+        self.counts.add_rows(&rows);
+        self.sink.write(rows)
+    }
+
+    /// Rows that wait for their label.
+    pub(crate) fn waiting_rows(&self) -> usize {
+        self.tracer.waiting_rows()
+    }
+
+    /// Rows that wait for the optimum's labels.
+    pub(crate) fn held_rows(&self) -> usize {
+        self.held.as_ref().map_or(0, |_| self.held_rows + self.waiting_rows())
+    }
+
+    /// As [`Tracer::unmatched_push_outs`].
+    pub(crate) fn unmatched_push_outs(&self) -> u64 {
+        self.tracer.unmatched_push_outs()
+    }
+
+    /// Ends the events, which came from `inputs`; errors call them `name`. Returns the trace and its counts; none,
+    /// and no trace is written, if nothing arrived.
+    ///
+    /// # Errors
+    /// If nothing drains a switch, or the trace cannot be written.
+    pub(crate) fn finish(
+        self,
+        inputs: &[InputProvenance],
+        name: &impl Display,
+    ) -> Result<Option<(S::Trace, Counts)>, PipelineError> {
+        let Labeller { specs, settings, tracer, held, mut counts, mut sink, .. } = self;
+        if let Some(switch_id) = tracer.undrained() {
+            let problem = format!(
+                "has no departures of switch {switch_id}, so nothing would drain its queues; set departures to \
+                 line-rate"
+            );
+            return Err(PipelineError::unfit(name, problem));
+        }
         let pauses = tracer.pauses();
-        let last = tracer.finish();
-        match held {
-            None => keep(last)?,
-            Some(mut held) => {
-                held.add(last)?;
-                label_by_optimum(&mut held.batches, &specs, &settings.collect(), &pauses);
-                held.batches.into_iter().try_for_each(keep)?;
-            }
+        let mut rest = held.unwrap_or_default();
+        rest.push(tracer.finish());
+        if settings.expert == Expert::Opt {
+            label_by_optimum(&mut rest, &specs, &settings.collect(), &pauses);
         }
-        let mut inputs = events.inputs();
-        note_unmatched(&mut inputs, unmatched);
-        let unfit = |problem| PipelineError::unfit(names(&inputs), problem);
-        if collected.counts.rows == 0 {
-            return Err(no_arrivals(&inputs));
+        for rows in rest {
+            counts.add_rows(&rows);
+            sink.write(rows)?;
         }
-        if settings.departures == Departures::Observed && departures == 0 {
-            let problem = "has no departures, so nothing would drain the queues; set departures \
-                           to line-rate";
-            return Err(unfit(problem.to_owned()));
+        if counts.rows == 0 {
+            return Ok(None);
         }
-        for input in &inputs {
-            add_counts(&mut collected.skipped, &input.skipped);
-            add_counts(&mut collected.notes, &input.notes);
-        }
-        tell_notes(&inputs, Path::new(""), progress);
-        events.late_remarks().iter().for_each(|rule| progress.note(rule));
-        collected.counts.pauses = pauses.len() as u64;
-        let Counts { rows, drops, .. } = collected.counts;
-        progress.end(&format!("{rows} rows, {drops} drops"));
-        Ok((collected, ReadEvents { inputs, pauses }))
+        counts.pauses = pauses.len() as u64;
+        Ok(Some((sink.finish(inputs.to_vec(), pauses)?, counts)))
     }
 }
 
-/// All rows of a trace.
-#[derive(Default)]
-struct HeldRows {
-    batches: Vec<LabelledBatch>,
-    rows: usize,
-}
-
-impl HeldRows {
-    fn add(&mut self, rows: LabelledBatch) -> Result<(), PipelineError> {
-        self.rows += rows.len();
-        if self.rows > OptimumReplay::MOST_ARRIVALS {
-            let most = OptimumReplay::MOST_ARRIVALS;
-            let problem =
-                format!("opt keeps all arrivals in memory, at most {most}; label a shorter time");
-            return Err(PipelineError::setting("expert", problem));
-        }
-        self.batches.push(rows);
-        Ok(())
+/// Refuses more rows than the optimum can know; errors call the events `name`.
+pub(crate) fn check_held(rows: usize, name: impl Fn() -> String) -> Result<(), PipelineError> {
+    let most = OptimumReplay::MOST_ARRIVALS;
+    if rows <= most {
+        return Ok(());
     }
+    let problem = format!("opt keeps all arrivals in memory, at most {most}; label a shorter time");
+    Err(PipelineError::setting("expert", problem).in_file(name()))
 }
 
 /// Notes push-outs whose packet is not known. Which of several inputs they are in, the tracer does not know:
@@ -369,8 +301,4 @@ pub(crate) fn left_out(inputs: &[InputProvenance]) -> String {
     inputs.iter().for_each(|input| add_counts(&mut sum, &input.skipped));
     let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) }
-}
-
-pub(crate) fn count_departures(batch: &EventBatch) -> usize {
-    batch.events.iter().filter(|event| event.kind == EventKind::Departure).count()
 }

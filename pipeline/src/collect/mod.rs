@@ -10,15 +10,14 @@ mod labelling;
 pub(crate) mod manifest;
 mod passed_over;
 mod shared_reports;
+mod sinks;
 mod switch_pieces;
 
 pub use counts::{Counts, EcnMarks, RealDrops};
 pub use events_source::Events;
-pub use labelling::{
-    Collected, collect, collect_frame, collect_in_memory, collect_piece, join_pieces,
-};
+pub use labelling::{Collected, collect, collect_in_memory};
 pub(crate) use labelling::{
-    ToldBeside, add_counts, count_departures, left_out, meta_of, no_arrivals, note_unmatched,
-    tell_notes,
+    Known, Labeller, add_counts, check_held, left_out, no_arrivals, note_unmatched, tell_notes,
 };
-pub use switch_pieces::{SwitchPiece, cut_switches};
+pub use sinks::{EvenTrace, InMemory, Sink, TraceFile, join_pieces};
+pub use switch_pieces::{PieceEvents, SwitchPiece, cut_switches};

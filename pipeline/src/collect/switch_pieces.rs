@@ -4,12 +4,11 @@ use super::events_source::Events;
 use crate::PipelineError;
 use crate::settings::TracerSettings;
 use dropcast_data::{
-    DataError, Departures, Event, EventBatch, EventKind, Expert, InputProvenance, LabelledBatch,
-    Pause, SwitchSpec, SwitchSpecs, TraceColumns, TraceMeta, TraceWriter,
+    DataError, Departures, Event, EventBatch, EventKind, Expert, InputProvenance, SwitchSpec,
+    SwitchSpecs,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Events of a switch in a stretch of time. Labelled alone, they give the rows that they give among
 /// all events.
@@ -124,12 +123,20 @@ impl CutSwitch {
     }
 }
 
-/// The events of a piece, among all.
-pub(crate) struct PieceEvents<'a, E> {
-    pub(crate) events: E,
-    pub(crate) piece: &'a SwitchPiece,
+/// The events of a piece, among all. Labelled into an [`EvenTrace`](super::EvenTrace), it has the same bytes as when
+/// [`join_pieces`](super::join_pieces) makes it of smaller pieces.
+pub struct PieceEvents<'a, E> {
+    events: E,
+    piece: &'a SwitchPiece,
     /// Columns of the user's own.
-    pub(crate) own: usize,
+    own: usize,
+}
+
+impl<'a, E: Events> PieceEvents<'a, E> {
+    /// Those of `piece` among `events`, which are labelled with these settings.
+    pub fn among(events: E, piece: &'a SwitchPiece, settings: &TracerSettings) -> Self {
+        PieceEvents { events, piece, own: settings.features.split_own().1.len() }
+    }
 }
 
 impl<E: Events> Iterator for PieceEvents<'_, E> {
@@ -162,51 +169,5 @@ impl<E: Events> Events for PieceEvents<'_, E> {
 
     fn inputs(&self) -> Vec<InputProvenance> {
         self.events.inputs()
-    }
-}
-
-/// A trace that is written in batches of one size: its bytes do not depend on how its rows came.
-pub(crate) struct EvenTrace {
-    writer: TraceWriter,
-    waiting: LabelledBatch,
-}
-
-/// Rows of a batch.
-const EVEN_ROWS: usize = 1 << 16;
-
-impl EvenTrace {
-    pub(crate) fn create(
-        path: &Path,
-        meta: &TraceMeta,
-        columns: TraceColumns,
-    ) -> Result<Self, PipelineError> {
-        let waiting = LabelledBatch::with_arrivals(meta.features.len());
-        let writer = TraceWriter::create_with(path, meta, columns)?;
-        Ok(EvenTrace { writer, waiting })
-    }
-
-    pub(crate) fn write(&mut self, mut rows: LabelledBatch) -> Result<(), PipelineError> {
-        while self.waiting.len() + rows.len() >= EVEN_ROWS {
-            let rest = rows.split_off(EVEN_ROWS - self.waiting.len());
-            self.waiting.append(rows);
-            self.writer.write(&self.waiting)?;
-            self.waiting = self.waiting.split_off(EVEN_ROWS);
-            rows = rest;
-        }
-        self.waiting.append(rows);
-        Ok(())
-    }
-
-    pub(crate) fn finish(
-        mut self,
-        inputs: Vec<InputProvenance>,
-        pauses: Vec<Pause>,
-    ) -> Result<(), PipelineError> {
-        if !self.waiting.is_empty() {
-            self.writer.write(&self.waiting)?;
-        }
-        self.writer.set_inputs(inputs);
-        self.writer.set_pauses(pauses)?;
-        Ok(self.writer.finish()?)
     }
 }

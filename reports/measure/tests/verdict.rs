@@ -11,7 +11,7 @@ use dropcast_measure::verdict::{
 };
 use dropcast_measure::{ModelSource, PolicySection};
 use dropcast_pipeline::collect::generate::generate_leaf;
-use dropcast_pipeline::collect::{collect, collect_in_memory};
+use dropcast_pipeline::collect::{TraceFile, collect, collect_in_memory};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
@@ -33,8 +33,8 @@ fn trace(folder: &Path, incast_burst: f64) -> PathBuf {
     let features = "occupancy,level_occupancy".parse().expect("known features");
     let settings = TracerSettings { features, ..TracerSettings::default() };
     let specs = reader.specs().clone();
-    collect(reader, specs, &settings, 1_000_000, &trace, &Silent).expect("valid events");
-    trace
+    let collected = collect::<TraceFile>(reader, specs, &settings, 1_000_000, trace, &Silent);
+    collected.expect("valid events").trace
 }
 
 fn judged(trace: &Path, threads: usize) -> Verdict {
