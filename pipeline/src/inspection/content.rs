@@ -12,8 +12,8 @@ use crate::progress::Progress;
 use crate::traces::{RowsDigest, repeated};
 use dropcast_data::{
     CaptureSummary, EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputNote,
-    InputProvenance, Problem, RowOrder, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder,
-    read_head, read_small, summarize_capture,
+    InputProvenance, Problem, RowOrder, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe,
+    is_folder, read_head, read_small, summarize_capture,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};

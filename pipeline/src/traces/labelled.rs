@@ -334,7 +334,8 @@ impl LabelledTrace {
         let reader = TraceReader::of_frame(&frame, switches.as_ref(), &[])?;
         let (name, meta) = (frame.name().to_owned(), reader.meta().clone());
         let (origin, rows) = identify(name.clone(), reader)?;
-        let trace = LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches }));
+        let trace =
+            LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches }));
         Ok(LabelledTrace { row_count: Some(rows), ..trace })
     }
 

@@ -73,6 +73,8 @@ pub struct PartitionedFit {
     stage: Stage,
     /// All rows, if their number is known.
     all: Option<u64>,
+    /// The same by run and switch; none if nobody counted them.
+    counted: BTreeMap<RunSwitch, u64>,
     /// By part, run and switch; known with the bins.
     rows: BTreeMap<(Part, RunSwitch), u64>,
 }
@@ -111,7 +113,8 @@ impl PartitionedFit {
         nest(&read, &tasks)?;
         let needs_rows = read.split.needs_times() || read.split.is_random();
         let stage = if needs_rows { Stage::Rows } else { Stage::Values(Division::default()) };
-        Ok(PartitionedFit { read, tasks, stage, all: None, rows: BTreeMap::new() })
+        let (counted, rows) = (BTreeMap::new(), BTreeMap::new());
+        Ok(PartitionedFit { read, tasks, stage, all: None, counted, rows })
     }
 
     /// Answers must be of this many rows together.
@@ -171,7 +174,8 @@ impl PartitionedFit {
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         self.stage = match (stage, answer) {
             (Stage::Rows, Answer::Rows(rows)) => {
-                self.expect_rows(sum(rows.totals().into_values()))?;
+                self.counted = rows.totals();
+                self.expect_rows(sum(self.counted.values().copied()))?;
                 let division = Division { rows, ..Division::default() };
                 match self.read.split.needs_times() {
                     true => Stage::Times(division),
@@ -239,15 +243,23 @@ impl PartitionedFit {
             return Err(wrong());
         }
         self.expect_rows(rows.all)?;
-        let mut by_part = [[0_u64; 2]; 4];
+        let (mut train, mut of_switches) = ([0_u64; 2], BTreeMap::<RunSwitch, u64>::new());
         for (kind, rows) in kinds.totals() {
-            let of_part = &mut by_part[kind.part as usize][kind.class()];
-            *of_part = of_part.saturating_add(rows);
-            *self.rows.entry((kind.part, (kind.run, kind.switch))).or_default() += rows;
+            let at = (kind.run, kind.switch);
+            let of_part = self.rows.entry((kind.part, at)).or_default();
+            let mut sums = vec![of_part, of_switches.entry(at).or_default()];
+            if kind.part == Part::Train {
+                sums.push(&mut train[kind.class()]);
+            }
+            sums.into_iter().for_each(|sum| *sum = sum.saturating_add(rows));
         }
-        let train = by_part[Part::Train as usize];
+        // Rows that are left out are of no kind.
+        let too_many = |(at, &rows): (&RunSwitch, &u64)| {
+            !self.counted.is_empty() && rows > self.counted.get(at).copied().unwrap_or(0)
+        };
         let of_features = features.iter().map(ValueCounts::rows);
-        if sum(by_part.into_iter().flatten()) > rows.all
+        if sum(of_switches.values().copied()) > rows.all
+            || of_switches.iter().any(too_many)
             || [rows.train].into_iter().chain(of_features).any(|rows| rows != train)
         {
             return Err(contradicts());
@@ -297,9 +309,10 @@ fn sum(rows: impl IntoIterator<Item = u64>) -> u64 {
 
 /// An answer whose counts cannot be those of the rows that others counted.
 fn contradicts() -> TrainError {
-    let problem = "contradicts the number of rows: each partition must answer once, and its rows may \
+    let problem =
+        "contradicts the number of rows: each partition must answer once, and its rows may \
                    not change; begin again"
-        .to_owned();
+            .to_owned();
     TrainError::Message { what: "an answer", problem }
 }
 
