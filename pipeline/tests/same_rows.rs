@@ -300,4 +300,10 @@ fn rows_that_are_given_twice_are_refused_in_any_file() {
     assert_ne!(all[0].origin.sha256, all[1].origin.sha256);
     let error = LabelledTraces::new(all, &FeatureSet::paper4()).expect_err("refused").to_string();
     assert!(error.contains("has the same rows as"), "{error}");
+    // No rows are nobody's.
+    let empty = |name: &str| {
+        let meta = TraceMeta::unknown(RowOrder::Arrival, Vec::new());
+        LabelledTrace::in_memory(name, meta, Vec::new()).expect("even columns")
+    };
+    LabelledTraces::new(vec![empty("a"), empty("b")], &FeatureSet::none()).expect("two traces");
 }

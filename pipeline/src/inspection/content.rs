@@ -175,7 +175,9 @@ pub fn check(
             }
             if let Rows::Labelled(meta) = rows {
                 let (found, run, order) = check_trace(file, meta.as_deref(), options, progress)?;
-                if let Some(same) = traces.insert(run, file) {
+                if let Some(same) = traces.insert(run, file)
+                    && found.rows > 0
+                {
                     return Err(repeated(file.display(), order, same.display()));
                 }
                 all.add(found);

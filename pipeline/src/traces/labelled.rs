@@ -49,8 +49,8 @@ pub struct LabelledTrace {
     /// What it says of itself.
     pub meta: TraceMeta,
     rows: Arc<dyn TraceRows>,
-    /// Number of rows, if they were counted.
-    row_count: Option<u64>,
+    /// Number of rows, if it is known.
+    pub(crate) row_count: Option<u64>,
     /// What was read of it, once it has been read to its end.
     read: Arc<Mutex<InputProvenance>>,
 }
@@ -99,12 +99,12 @@ impl LabelledTraces {
     /// # Errors
     /// If a trace is given twice, or the time constants of features differ.
     pub fn new(traces: Vec<LabelledTrace>, features: &FeatureSet) -> Result<Self, PipelineError> {
-        refuse_repeats(&traces)?;
         let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
         let buffer_bytes = buffers.max();
         let (features, kept) = (features.clone(), Vec::new());
         let traces = LabelledTraces { traces, features, buffer_bytes, kept };
         traces.time_constant_ns()?;
+        refuse_repeats(&traces.traces)?;
         Ok(traces)
     }
 
@@ -254,8 +254,10 @@ pub fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> SwitchC
 /// Rows that are there twice would be counted twice, and would be trained on and tested on.
 fn refuse_repeats(traces: &[LabelledTrace]) -> Result<(), PipelineError> {
     for (place, trace) in traces.iter().enumerate() {
-        let same = traces[..place].iter().find(|same| same.origin.run == trace.origin.run);
-        if let Some(same) = same {
+        let is_same = |same: &&LabelledTrace| same.origin.run == trace.origin.run;
+        if let Some(same) = traces[..place].iter().find(is_same)
+            && trace.row_count != Some(0)
+        {
             return Err(repeated(&trace.name, trace.meta.order, &same.name));
         }
     }

@@ -36,7 +36,8 @@ impl LabelledTrace {
         let origin = DataOrigin { name: name.clone(), run: digest.run(), sha256: sha256.clone() };
         let features = meta.features.clone();
         let rows = Arc::new(MemoryRows { name: name.clone(), sha256, features, batches });
-        Ok(LabelledTrace::new(name, origin, meta, rows))
+        let row_count = Some(digest.rows());
+        Ok(LabelledTrace { row_count, ..LabelledTrace::new(name, origin, meta, rows) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! A training reads its traces once, if their rows fit into memory.
 
 use dropcast_data::{DataError, Departures, SwitchSpecs};
-use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
 use dropcast_measure::measure::{ReportRows, measure};
+use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
 use dropcast_measure::verdict::AskedPolicies;
 use dropcast_measure::{ModelSource, Report};
 use dropcast_pipeline::PipelineError;

@@ -231,8 +231,8 @@ impl PartitionedFit {
     fn are_of_all_rows(&self, scores: &PartScores) -> bool {
         let parts = [Part::Train, Part::Validation, Part::Test];
         parts.into_iter().zip(&scores.0).all(|(part, scores)| {
-            let (accepts, drops) = scores.totals();
-            accepts.saturating_add(drops) == sum(self.rows_of_part(part).into_values())
+            let of_part = scores.accepts().iter().chain(scores.drops());
+            sum(of_part.copied()) == sum(self.rows_of_part(part).into_values())
         })
     }
 
