@@ -36,8 +36,9 @@ impl LabelledTrace {
         let origin = DataOrigin { name: name.clone(), run: digest.run(), sha256: sha256.clone() };
         let features = meta.features.clone();
         let rows = Arc::new(MemoryRows { name: name.clone(), sha256, features, batches });
-        let row_count = Some(digest.rows());
-        Ok(LabelledTrace { row_count, ..LabelledTrace::new(name, origin, meta, rows) })
+        let mut trace = LabelledTrace::new(name, origin, meta, rows);
+        trace.row_count = Some(digest.rows());
+        Ok(trace)
     }
 }
 

@@ -45,6 +45,8 @@ impl TraceSummary {
     pub(crate) fn open(&self, rows: Option<Range<u64>>) -> LabelledTrace {
         let row_count = rows.as_ref().map_or(self.rows, |rows| Some(rows.end - rows.start));
         let (path, origin, meta) = (self.path.clone(), self.origin.clone(), self.meta.clone());
-        LabelledTrace { row_count, ..LabelledTrace::in_file(path, origin, meta, rows) }
+        let mut trace = LabelledTrace::in_file(path, origin, meta, rows);
+        trace.row_count = row_count;
+        trace
     }
 }
