@@ -7,6 +7,7 @@ from needs import needed
 import dropcast
 
 pa = needed("pyarrow")
+pq = needed("pyarrow.parquet")
 pl = needed("polars")
 pd = needed("pandas")
 duckdb = needed("duckdb")
@@ -42,6 +43,25 @@ def test_all_libraries_give_the_same_model(trace):
     assert dropcast.train(trace, n_estimators=2).to_dict()["forest"] == (
         dropcast.Model.from_json(models["polars"]).to_dict()["forest"]
     )
+
+
+def test_files_and_frames_of_the_same_rows_give_the_same_forest(trace, trace_file, tmp_path):
+    table = pa.table(trace)
+    noted = table.append_column("note", pa.array([str(row) for row in range(table.num_rows)]))
+    sources = {"collected": trace, "its file": trace_file, "frame": table, "with notes": noted}
+    for codec in ["none", "snappy", "gzip", "zstd", "lz4"]:
+        for rows in [1_000, 1 << 20]:
+            path = tmp_path / f"{codec}-{rows}.parquet"
+            pq.write_table(noted, path, compression=codec, row_group_size=rows)
+            sources[path.stem] = path
+    pl.from_arrow(table).write_parquet(tmp_path / "polars.parquet")
+    sources["polars"] = tmp_path / "polars.parquet"
+    found = {}
+    for name, source in sources.items():
+        model = dropcast.train(source, n_estimators=2, split="random", vote="f1").to_dict()
+        (origin,) = model["provenance"]["data"]
+        found[name] = (origin["run"], str(model["forest"]))
+    assert len(set(found.values())) == 1, {name: run for name, (run, _) in found.items()}
 
 
 def test_frames_share_memory(trace):

@@ -21,7 +21,8 @@
 //! let columns = model.features.names();
 //! let meta = TraceMeta::unknown(RowOrder::Departure, columns.clone());
 //! let mut builder = ReportBuilder::new("example", &model, ModelSource::default());
-//! builder.begin_trace(TraceSource { name: "rows".into(), meta, columns, held_out: true })?;
+//! let name = "rows".to_owned();
+//! builder.begin_trace(TraceSource { name, meta, columns, run: None, held_out: true })?;
 //! let (features, drop) = (vec![vec![50_000, 70_000]], vec![false, true]);
 //! builder.add(&LabelledBatch { features, drop, ..LabelledBatch::default() })?;
 //! builder.end_trace(Default::default());

@@ -541,7 +541,8 @@ fn averages_over_another_time_are_refused() {
     let room = Room::with_a_run();
     let switch = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
     room.write("switch.toml", switch.replace("base_rtt_ns = 32000", "base_rtt_ns = 1000"));
-    room.good("collect --events runs/small/events.parquet --switch switch.toml -o other.parquet");
+    room.good_with_notes("run --config runs/small/config.toml --seed 11 --name b");
+    room.good("collect --events runs/b/events.parquet --switch switch.toml -o other.parquet");
     let mixed = room.dropcast("train --data runs/small/trace.parquet other.parquet -o mixed.json");
     assert_eq!(mixed.code, Some(1));
     assert!(

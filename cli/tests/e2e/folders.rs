@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 fn room() -> Room {
     let room = Room::with_a_run();
     room.write("leaf.toml", room.read("runs/small/switch.toml"));
-    let line = |switch: u16, at: u64| format!("{},{},{},1500\n", at * 100, switch, at % 3);
+    let line = |switch: u16, at: u64| format!("{},{},{},1500\n", at * 100, switch, (at + 1) % 3);
     let all = |switch: u16| -> String { (0..2_000).map(|at| line(switch, at)).collect() };
     let without = |switch: u16| -> String {
         (0..2_000)

@@ -9,10 +9,11 @@ use crate::export::models::ModelFile;
 use crate::files::read_text;
 use crate::files::{Group, groups, matching, traces_in};
 use crate::progress::Progress;
+use crate::traces::{RowsDigest, repeated};
 use dropcast_data::{
     CaptureSummary, EventColumns, EventFiles, EventKind, EventOptions, FileKind, InputNote,
-    InputProvenance, Problem, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe, is_folder,
-    read_head, read_small, summarize_capture,
+    InputProvenance, Problem, RowOrder, SwitchSpecs, TableShape, TraceMeta, TraceReader, describe,
+    is_folder, read_head, read_small, summarize_capture,
 };
 use dropcast_features::Feature;
 use dropcast_oracle::{MAGIC, Table};
@@ -157,7 +158,7 @@ pub fn check(
     };
     let folders = is_folder.then(|| folders_of(&runs));
     let mut all = Checked::default();
-    let mut traces: BTreeMap<String, &Path> = BTreeMap::new();
+    let mut traces: BTreeMap<u64, &Path> = BTreeMap::new();
     progress.begin("check");
     for run in &runs {
         let files = &run.files;
@@ -173,11 +174,11 @@ pub fn check(
                 return Err(PipelineError::unfit(file.display(), problem));
             }
             if let Rows::Labelled(meta) = rows {
-                let (found, sha256) = check_trace(file, meta.as_deref(), options, progress)?;
-                if let Some(same) = traces.insert(sha256, file) {
-                    let problem =
-                        format!("has the same rows as {}; give them once", same.display());
-                    return Err(PipelineError::unfit(file.display(), problem));
+                let (found, run, order) = check_trace(file, meta.as_deref(), options, progress)?;
+                if let Some(same) = traces.insert(run, file)
+                    && found.rows > 0
+                {
+                    return Err(repeated(file.display(), order, same.display()));
                 }
                 all.add(found);
             }
@@ -277,7 +278,7 @@ fn check_trace(
     meta: Option<&TraceMeta>,
     options: &EventOptions,
     progress: &dyn Progress,
-) -> Result<(Checked, String), PipelineError> {
+) -> Result<(Checked, u64, RowOrder), PipelineError> {
     let mut features = meta.map_or_else(Vec::new, |meta| meta.features.clone());
     features.extend(
         options
@@ -291,7 +292,7 @@ fn check_trace(
     let mut reader = TraceReader::open(file, &features)?;
     let specs = meta.and_then(|meta| meta.switches.as_ref()).or(options.specs.as_ref());
     let mut places = specs.cloned().map(ArrivalChecker::new);
-    let (mut rows, mut bad) = (0, BTreeMap::new());
+    let (mut rows, mut digest, mut bad) = (0, RowsDigest::default(), BTreeMap::new());
     for batch in reader.by_ref() {
         crate::progress::check(progress)?;
         let batch = batch?;
@@ -306,16 +307,18 @@ fn check_trace(
                 bad.entry(error.name()).or_insert_with(first).rows += 1;
             }
         }
+        digest.add(&batch);
         progress.advance(batch.len());
         rows += batch.len() as u64;
     }
-    let InputProvenance { mut notes, sha256, .. } = reader.provenance();
+    let InputProvenance { mut notes, .. } = reader.provenance();
     if places.is_none() {
         notes.insert(InputNote::UnknownSwitches, rows);
     }
     let problems: Vec<Problem> = bad.into_values().collect();
     let rows = rows - problems.iter().map(|problem| problem.rows).sum::<u64>();
-    Ok((Checked { rows, problems, notes, ..Checked::default() }, sha256))
+    let found = Checked { rows, problems, notes, ..Checked::default() };
+    Ok((found, digest.run(), reader.meta().order))
 }
 
 fn is_sweep(path: &Path) -> bool {

@@ -33,22 +33,28 @@ impl<S: BatchSource<Error = DataError>> BatchSource for Counted<'_, S> {
     }
 }
 
-/// The rows of each trace, if they take no more than `most_bytes` together.
+/// The rows of each trace, if they take no more than `most_bytes` together. `rows` is their number, if
+/// it is known: what cannot fit is not read.
 ///
 /// # Errors
 /// If they cannot be read, or the work is cancelled.
 pub(crate) fn keep_rows<S: BatchSource<Error = DataError>>(
     traces: impl Iterator<Item = S>,
+    rows: Option<u64>,
     most_bytes: usize,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<Arc<Vec<RunBatch>>>>, PipelineError> {
     let (mut kept, mut bytes) = (Vec::new(), 0);
+    let mut rows_left = rows.map_or(0, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
     for one in traces {
         let mut batches = Vec::new();
         for batch in (Counted { source: &one, progress }).batches()? {
             let batch = batch?;
-            bytes += bytes_of(&batch.batch);
-            if bytes > most_bytes {
+            let of_batch = bytes_of(&batch.batch);
+            bytes += of_batch;
+            rows_left = rows_left.saturating_sub(batch.batch.len());
+            let of_rest = (of_batch / batch.batch.len().max(1)).saturating_mul(rows_left);
+            if bytes.saturating_add(of_rest) > most_bytes {
                 return Ok(None);
             }
             batches.push(batch);

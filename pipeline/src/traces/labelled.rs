@@ -2,12 +2,13 @@
 
 use super::kept_rows::keep_rows;
 use super::names::names_of;
+use super::rows_digest::RowsDigest;
 use crate::PipelineError;
 use crate::files::trace_files;
 use crate::progress::Progress;
 use dropcast_data::{
     AVERAGE_NS3_TRUNC, DataError, Expert, Frame, InputProvenance, LabelledBatch, RowOrder,
-    SwitchSpec, SwitchSpecs, TraceMeta, TraceReader, check_regular, sha256_file,
+    SwitchSpec, SwitchSpecs, TraceMeta, TraceReader, check_regular,
 };
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
@@ -48,6 +49,8 @@ pub struct LabelledTrace {
     /// What it says of itself.
     pub meta: TraceMeta,
     rows: Arc<dyn TraceRows>,
+    /// Number of rows, if it is known.
+    pub(crate) row_count: Option<u64>,
     /// What was read of it, once it has been read to its end.
     read: Arc<Mutex<InputProvenance>>,
 }
@@ -96,12 +99,12 @@ impl LabelledTraces {
     /// # Errors
     /// If a trace is given twice, or the time constants of features differ.
     pub fn new(traces: Vec<LabelledTrace>, features: &FeatureSet) -> Result<Self, PipelineError> {
-        refuse_repeats(&traces)?;
         let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
         let buffer_bytes = buffers.max();
         let (features, kept) = (features.clone(), Vec::new());
         let traces = LabelledTraces { traces, features, buffer_bytes, kept };
         traces.time_constant_ns()?;
+        refuse_repeats(&traces.traces)?;
         Ok(traces)
     }
 
@@ -192,7 +195,9 @@ impl LabelledTraces {
         most_bytes: usize,
         progress: &dyn Progress,
     ) -> Result<(), PipelineError> {
-        self.kept = keep_rows(self.one_by_one(), most_bytes, progress)?.unwrap_or_default();
+        let rows = self.traces.iter().map(|trace| trace.row_count).sum();
+        let kept = keep_rows(self.one_by_one(), rows, most_bytes, progress)?;
+        self.kept = kept.unwrap_or_default();
         Ok(())
     }
 
@@ -214,9 +219,12 @@ impl LabelledTraces {
         names_of(&places.iter().map(|(path, file)| (&**path, &**file)).collect::<Vec<_>>())
     }
 
-    /// What models record of the traces.
+    /// What models record of the traces, in the order of their runs: a model does not depend on the
+    /// order in which they are given.
     pub fn origins(&self) -> Vec<DataOrigin> {
-        self.traces.iter().map(|trace| trace.origin.clone()).collect()
+        let mut origins: Vec<_> = self.traces.iter().map(|trace| trace.origin.clone()).collect();
+        origins.sort_by_key(|origin| origin.run);
+        origins
     }
 
     /// What all switches of all traces have in common, and the buffer that rows are scaled to.
@@ -246,13 +254,30 @@ pub fn in_common<'a>(specs: impl IntoIterator<Item = &'a SwitchSpec>) -> SwitchC
 /// Rows that are there twice would be counted twice, and would be trained on and tested on.
 fn refuse_repeats(traces: &[LabelledTrace]) -> Result<(), PipelineError> {
     for (place, trace) in traces.iter().enumerate() {
-        let same = traces[..place].iter().find(|same| same.origin.run == trace.origin.run);
-        if let Some(same) = same {
-            let problem = format!("has the same rows as {}; give them once", same.name);
-            return Err(PipelineError::unfit(&trace.name, problem));
+        let is_same = |same: &&LabelledTrace| same.origin.run == trace.origin.run;
+        if let Some(same) = traces[..place].iter().find(is_same)
+            && trace.row_count != Some(0)
+        {
+            return Err(repeated(&trace.name, trace.meta.order, &same.name));
         }
     }
     Ok(())
+}
+
+/// The trace `name` has the rows of another.
+pub(crate) fn repeated(
+    name: impl fmt::Display,
+    order: RowOrder,
+    other: impl fmt::Display,
+) -> PipelineError {
+    let problem = match order {
+        RowOrder::Arrival => format!("has the same rows as {other}; give them once"),
+        RowOrder::Departure => format!(
+            "has as many rows as {other}, with the same labels, and no arrivals that tell them apart; \
+             give them once, or all rows in one file"
+        ),
+    };
+    PipelineError::unfit(name, problem)
 }
 
 impl LabelledTrace {
@@ -263,7 +288,8 @@ impl LabelledTrace {
         meta: TraceMeta,
         rows: Arc<dyn TraceRows>,
     ) -> Self {
-        LabelledTrace { name: name.into(), origin, meta, rows, read: Arc::default() }
+        let (name, read) = (name.into(), Arc::default());
+        LabelledTrace { name, origin, meta, rows, row_count: None, read }
     }
 
     /// Opens trace files, and those in folders, which must have these features.
@@ -285,11 +311,10 @@ impl LabelledTrace {
         }
         check_regular(path)?;
         let meta = TraceReader::read_meta(path, features)?;
-        let sha256 = sha256_file(path)?;
-        let file_name =
-            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-        let origin = DataOrigin { name: file_name, run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::in_file(path.to_owned(), origin, meta, None))
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let (origin, rows) = identify(name, TraceReader::open(path, &[])?)?;
+        let trace = LabelledTrace::in_file(path.to_owned(), origin, meta, None);
+        Ok(LabelledTrace { row_count: Some(rows), ..trace })
     }
 
     /// A trace whose rows are in a file; if `rows` are given, only these.
@@ -308,10 +333,12 @@ impl LabelledTrace {
     /// # Errors
     /// If it is not a labelled trace.
     pub fn of_frame(frame: Frame, switches: Option<SwitchSpecs>) -> Result<Self, PipelineError> {
-        let (name, sha256) = (frame.name().to_owned(), frame.sha256().to_owned());
-        let meta = TraceReader::of_frame(&frame, switches.as_ref(), &[])?.meta().clone();
-        let origin = DataOrigin { name: name.clone(), run: run_of(&sha256), sha256 };
-        Ok(LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches })))
+        let reader = TraceReader::of_frame(&frame, switches.as_ref(), &[])?;
+        let (name, meta) = (frame.name().to_owned(), reader.meta().clone());
+        let (origin, rows) = identify(name.clone(), reader)?;
+        let trace =
+            LabelledTrace::new(name, origin, meta, Arc::new(TraceFrame { frame, switches }));
+        Ok(LabelledTrace { row_count: Some(rows), ..trace })
     }
 
     /// One pass over its rows as they are, with the columns of `features`.
@@ -353,11 +380,14 @@ impl LabelledTrace {
     }
 }
 
-/// The number by which a run's rows are known: the first 64 bits of the hash of its content.
-pub(crate) fn run_of(sha256: &str) -> u64 {
-    sha256.bytes().take(16).fold(0, |run, digit| {
-        run << 4 | u64::from((digit as char).to_digit(16).unwrap_or_default())
-    })
+/// Reads a trace to its end: what models record of it, and its number of rows.
+fn identify(name: String, mut reader: TraceReader) -> Result<(DataOrigin, u64), DataError> {
+    let mut digest = RowsDigest::default();
+    for batch in &mut reader {
+        digest.add(&batch?);
+    }
+    let sha256 = reader.provenance().sha256;
+    Ok((DataOrigin { name, sha256, run: digest.run() }, digest.rows()))
 }
 
 /// A trace in a file.

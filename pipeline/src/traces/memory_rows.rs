@@ -1,6 +1,6 @@
 //! Labelled traces in memory.
 
-use super::{LabelledTrace, TraceBatches, TraceRows, run_of};
+use super::{LabelledTrace, RowsDigest, TraceBatches, TraceRows};
 use crate::PipelineError;
 use dropcast_data::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, TraceMeta, sha256};
 use dropcast_train::DataOrigin;
@@ -18,9 +18,6 @@ struct MemoryRows {
 impl LabelledTrace {
     /// A trace whose rows are in memory: the columns of each batch are those of `meta.features`.
     ///
-    /// Its run number is a hash of the arrivals and their labels, however they are cut into batches: a
-    /// forest does not depend on features that are kept for others. Rows without arrivals count whole.
-    ///
     /// # Errors
     /// If a column is missing from a batch, or is not as long as the others.
     pub fn in_memory(
@@ -33,11 +30,15 @@ impl LabelledTrace {
             check(batch, meta.features.len())
                 .map_err(|problem| PipelineError::unfit(&name, problem))?;
         }
-        let Hashes { rows: sha256, run } = hash(&meta, &batches)?;
-        let origin = DataOrigin { name: name.clone(), run: run_of(&run), sha256: sha256.clone() };
+        let sha256 = hash(&meta, &batches)?;
+        let mut digest = RowsDigest::default();
+        batches.iter().for_each(|batch| digest.add(batch));
+        let origin = DataOrigin { name: name.clone(), run: digest.run(), sha256: sha256.clone() };
         let features = meta.features.clone();
         let rows = Arc::new(MemoryRows { name: name.clone(), sha256, features, batches });
-        Ok(LabelledTrace::new(name, origin, meta, rows))
+        let mut trace = LabelledTrace::new(name, origin, meta, rows);
+        trace.row_count = Some(digest.rows());
+        Ok(trace)
     }
 }
 
@@ -56,15 +57,8 @@ fn check(batch: &LabelledBatch, features: usize) -> Result<(), String> {
     }
 }
 
-/// SHA-256, in hexadecimal.
-struct Hashes {
-    /// Of the switches and of every column.
-    rows: String,
-    /// Of arrivals and labels alone, if there are arrivals.
-    run: String,
-}
-
-fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<Hashes, PipelineError> {
+/// SHA-256 of the description and of every column, in hexadecimal.
+fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<String, PipelineError> {
     fn column(values: impl Iterator<Item = u64>) -> String {
         sha256(&values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
     }
@@ -81,7 +75,6 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<Hashes, PipelineE
         column(arrivals().flat_map(|all| all.size_bytes.iter().map(|&size| size.into()))),
         column(batches.iter().flat_map(|batch| &batch.drop).map(|&drop| drop.into())),
     ];
-    let run = arrivals().next().map(|_| sha256(hashes.concat().as_bytes()));
     hashes.push(sha256(serde_json::to_string(meta).map_err(encode)?.as_bytes()));
     for feature in 0..meta.features.len() {
         let values = batches.iter().flat_map(|batch| &batch.features[feature]);
@@ -102,8 +95,7 @@ fn hash(meta: &TraceMeta, batches: &[LabelledBatch]) -> Result<Hashes, PipelineE
         hashes.push(column(flows().flat_map(|flows| flows.hash.iter().copied())));
         hashes.push(column(flows().flat_map(|flows| &flows.first_rtt).map(|&is| is.into())));
     }
-    let rows = sha256(hashes.concat().as_bytes());
-    Ok(Hashes { run: run.unwrap_or_else(|| rows.clone()), rows })
+    Ok(sha256(hashes.concat().as_bytes()))
 }
 
 impl TraceRows for MemoryRows {

@@ -4,9 +4,11 @@ pub(crate) mod kept_rows;
 mod labelled;
 mod memory_rows;
 mod names;
+mod rows_digest;
 pub mod timeline;
 
-pub(crate) use labelled::run_of;
+pub(crate) use labelled::repeated;
+pub(crate) use rows_digest::RowsDigest;
 /// Drops further apart than this many base round-trip times belong to different episodes.
 pub const EPISODE_GAP_RTTS: u64 = 10;
 

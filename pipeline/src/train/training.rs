@@ -123,7 +123,11 @@ impl OpenRoles {
         most_kept_bytes: usize,
         progress: &dyn Progress,
     ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
-        let runs = |traces: &[LabelledTrace]| traces.iter().map(|trace| trace.origin.run).collect();
+        let runs = |traces: &[LabelledTrace]| {
+            let mut runs: Vec<u64> = traces.iter().map(|trace| trace.origin.run).collect();
+            runs.sort_unstable();
+            runs
+        };
         let kept_apart = self
             .are_kept_apart()
             .then(|| Split::Runs { test: runs(&self.test), validation: runs(&self.validation) });

@@ -24,7 +24,7 @@ use dropcast_export::{ExportError, Origin};
 use dropcast_forest::ScoreHistogram;
 use dropcast_pipeline::ReportError;
 use dropcast_pipeline::resources::Resources;
-use dropcast_train::{Model, Part, Provenance};
+use dropcast_train::{DataOrigin, Model, Part, Provenance};
 use std::borrow::Cow;
 
 /// Makes a [`Report`] in one pass over the traces, in bounded memory.
@@ -157,14 +157,15 @@ impl<'m> ReportBuilder<'m> {
 
     /// Counts the measured rows, except for their replay.
     fn count(&mut self, batch: &LabelledBatch) {
-        let at = self.traces.len() as u64;
+        let place = self.traces.len() as u64;
         let Some(trace) = self.traces.last_mut() else { return };
+        let run = trace.source.run.unwrap_or(place);
         let columns = trace.columns_of_model(batch);
         self.outside.add(&columns);
         let scores = self.leaves.add(&self.model.forest, &columns, &batch.drop);
         for (row, (&score, &dropped)) in scores.iter().zip(&batch.drop).enumerate() {
             self.scores.add(score, dropped);
-            self.sample.add(at, trace.rows + row as u64, &columns, row, dropped);
+            self.sample.add(run, trace.rows + row as u64, &columns, row, dropped);
         }
         for (column, &place) in batch.features.iter().zip(&trace.places) {
             for (&value, &dropped) in column.iter().zip(&batch.drop) {
@@ -251,7 +252,11 @@ impl Trace {
         let in_training_data = match (&self.input, &model.provenance) {
             _ if self.source.held_out => Some(false),
             (Some(input), Some(Provenance { data, split, .. })) => {
-                let mut same = data.iter().filter(|origin| origin.sha256 == input.sha256);
+                // Models of earlier builds have other numbers of runs.
+                let is_same = |origin: &&DataOrigin| {
+                    self.source.run == Some(origin.run) || origin.sha256 == input.sha256
+                };
+                let mut same = data.iter().filter(is_same);
                 let trains = |run| split.part_of_run(run).is_none_or(|part| part == Part::Train);
                 Some(same.any(|origin| trains(origin.run)))
             }

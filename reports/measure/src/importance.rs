@@ -97,20 +97,25 @@ impl ImportanceSample {
         ImportanceSample { strata: MOST_ROWS.map(|most| Stratum::new(most, features)) }
     }
 
-    /// Adds row `number` of trace `trace`, which is at `row` in these columns.
+    /// Adds row `number` of run `run`, which is at `row` in these columns.
     pub(crate) fn add(
         &mut self,
-        trace: u64,
+        run: u64,
         number: u64,
         columns: &[&[u32]],
         row: usize,
         dropped: bool,
     ) {
-        self.strata[usize::from(dropped)].add(SEED, (trace, number), columns, row);
+        self.strata[usize::from(dropped)].add(SEED, (run, number), columns, row);
     }
 
     /// The section, given each feature's Gini decrease.
-    pub(crate) fn section(&self, forest: &Forest, decreases: &[Option<f64>]) -> ImportanceSection {
+    pub(crate) fn section(
+        mut self,
+        forest: &Forest,
+        decreases: &[Option<f64>],
+    ) -> ImportanceSection {
+        self.strata.iter_mut().for_each(Stratum::sort);
         let scorer = ForestScorer::new(forest);
         let base = self.scores(forest, &scorer, None);
         let shares = shares(decreases);

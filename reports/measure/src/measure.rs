@@ -9,15 +9,15 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_train::{Model, Part, ReplayRows, Split, rows_to_replay};
+use dropcast_train::{DataOrigin, Model, Part, ReplayRows, Split, rows_to_replay};
 use std::path::PathBuf;
 
 /// Which rows a report is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ReportRows {
-    /// Of a file that the model was trained on, the rows that its split kept for testing, if it kept
-    /// any there; all rows of other files.
+    /// Of rows that the model was trained on, in whatever file, those that its split kept for
+    /// testing, if it kept any there; all rows of other files.
     #[default]
     Unseen,
     /// Every row, those it was trained on too.
@@ -69,7 +69,7 @@ pub fn measure(
     let mut votes = SentAtVotes::new(&report, &model.forest);
     for trace in traces.one_by_one() {
         check(progress)?;
-        let (split, seed, part) = measured_part(model, &trace, rows);
+        let (split, seed, part) = measured_part(model, &trace.traces()[0], rows)?;
         votes.add(&trace, (split, seed, part))?;
     }
     votes.set(&mut report);
@@ -96,13 +96,14 @@ fn add_trace(
         );
         return Err(PipelineError::unfit(name, problem));
     }
-    let (split, seed, part) = measured_part(model, one, rows);
+    let (split, seed, part) = measured_part(model, trace, rows)?;
     let features = features_to_read(model, meta);
     let one = one.with_features(features.clone());
     builder.begin_trace(TraceSource {
         name: shown.clone(),
         meta: meta.clone(),
         columns: features.names(),
+        run: Some(trace.origin.run),
         held_out: part == Part::Test,
     })?;
     if split.is_random() {
@@ -123,14 +124,14 @@ fn add_trace(
 /// Which rows of a trace are measured: a part of a split with a seed.
 fn measured_part<'m>(
     model: &'m Model,
-    trace: &LabelledTraces,
+    trace: &LabelledTrace,
     rows: ReportRows,
-) -> (&'m Split, u64, Part) {
+) -> Result<(&'m Split, u64, Part), PipelineError> {
     let unseen = match rows {
         ReportRows::All => None,
-        ReportRows::Unseen => split_of(model, trace.traces()[0].origin.run),
+        ReportRows::Unseen => split_of(model, trace)?,
     };
-    unseen.map_or((&Split::None, 0, Part::Train), |(split, seed)| (split, seed, Part::Test))
+    Ok(unseen.map_or((&Split::None, 0, Part::Train), |(split, seed)| (split, seed, Part::Test)))
 }
 
 /// The features of the model, and those of the trace that every report describes by label.
@@ -140,15 +141,27 @@ fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
     model.features.features().iter().copied().chain(described).collect()
 }
 
-/// How the rows of a run were divided when the model was made, if it was made from that run.
+/// How the rows of a trace were divided when the model was made, if it was made from them.
 ///
-/// `None` too where the model was trained on every row of the run: there are no others.
-fn split_of(model: &Model, run: u64) -> Option<(&Split, u64)> {
-    let provenance = model.provenance.as_ref()?;
-    let is_known = provenance.data.iter().any(|origin| origin.run == run);
+/// `None` too where the model was trained on every row: there are no others.
+fn split_of<'m>(
+    model: &'m Model,
+    trace: &LabelledTrace,
+) -> Result<Option<(&'m Split, u64)>, PipelineError> {
+    let Some(provenance) = &model.provenance else { return Ok(None) };
+    let DataOrigin { run, sha256, .. } = &trace.origin;
+    if !provenance.data.iter().any(|origin| origin.run == *run) {
+        if provenance.data.iter().any(|origin| origin.sha256 == *sha256) {
+            let problem = "trained the model in an earlier build of dropcast, which numbered traces by their \
+                           files, so which rows were kept for testing is not known; train the model again, or \
+                           report on all rows";
+            return Err(PipelineError::unfit(&trace.name, problem));
+        }
+        return Ok(None);
+    }
     let seed = provenance.parameters.get().seed;
     let split = &provenance.split;
-    (is_known && tests(split, run)).then_some((split, seed))
+    Ok(tests(split, *run).then_some((split, seed)))
 }
 
 /// Whether a split keeps rows of a run for testing.

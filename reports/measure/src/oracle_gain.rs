@@ -121,6 +121,7 @@ fn why_unknown(traces: &LabelledTraces, split: &Split) -> Option<String> {
             name: trace.origin.name.clone(),
             meta: trace.meta.clone(),
             columns: Vec::new(),
+            run: Some(trace.origin.run),
             held_out: true,
         }
         .why_not_replayed()

@@ -19,17 +19,17 @@ impl Stratum {
         Stratum { most, seen: 0, keys: BinaryHeap::new(), columns: vec![Vec::new(); width] }
     }
 
-    /// Adds row `number` of a trace, which is at `row` in these columns. The rows with the
-    /// smallest hashes of their numbers are kept: a uniform sample that does not depend on
-    /// batches.
+    /// Adds row `number` of a run, which is at `row` in these columns. The rows with the smallest
+    /// hashes of their numbers are kept: a uniform sample that does not depend on batches, nor on
+    /// the order of runs.
     pub(crate) fn add(
         &mut self,
         seed: u64,
-        (trace, number): (u64, u64),
+        (run, number): (u64, u64),
         columns: &[&[u32]],
         row: usize,
     ) {
-        let key = uniform(seed, &[trace, number]);
+        let key = uniform(seed, &[run, number]);
         self.seen += 1;
         let values = columns.iter().map(|column| column[row]);
         if self.keys.len() < self.most {
@@ -42,6 +42,15 @@ impl Stratum {
             *largest = (key, place);
             self.columns.iter_mut().zip(values).for_each(|(kept, value)| kept[place] = value);
         }
+    }
+
+    /// Puts the kept rows in the order of their random numbers.
+    pub(crate) fn sort(&mut self) {
+        let keys = std::mem::take(&mut self.keys).into_sorted_vec();
+        for column in &mut self.columns {
+            *column = keys.iter().map(|&(_, place)| column[place]).collect();
+        }
+        self.keys = (0..).zip(keys).map(|(place, (key, _))| (key, place)).collect();
     }
 
     /// Rows that are kept.
@@ -82,6 +91,12 @@ mod tests {
         expected.sort_unstable();
         assert_eq!(kept, expected);
         assert_eq!((stratum.seen(), stratum.weight()), (200, 20.0));
+        let mut backwards = Stratum::new(10, 1);
+        (0..200_u32).rev().for_each(|row| backwards.add(3, (0, u64::from(row)), &[&[row]], 0));
+        assert_ne!(stratum.column(0), backwards.column(0));
+        stratum.sort();
+        backwards.sort();
+        assert_eq!(stratum.column(0), backwards.column(0));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};
 use dropcast_pipeline::ReportError;
+#[cfg(doc)]
+use dropcast_train::DataOrigin;
 
 /// Where a model came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub struct TraceSource {
     /// Names of the features in its batches, in order: at least those of the model. Values in bytes
     /// are on the scale of the model's buffer (`dropcast_forest::scale_to_buffer`).
     pub columns: Vec<String>,
+    /// The number of its rows in every random draw, if it is known ([`DataOrigin::run`]).
+    pub run: Option<u64>,
     /// Whether the batches hold only the rows that the model's own split kept for testing.
     pub held_out: bool,
 }

@@ -40,6 +40,13 @@ impl ValueCounts {
             && self.counts.iter().all(fits)
     }
 
+    /// Accepted and dropped rows of all ranges, which must be [sound](Self::is_sound).
+    pub(crate) fn rows(&self) -> [u64; 2] {
+        self.counts.iter().fold([0; 2], |sum, counts| {
+            std::array::from_fn(|class| sum[class].saturating_add(counts[class]))
+        })
+    }
+
     /// Up to `most` edges, the most useful first: alternately one that divides the rows evenly and
     /// one that separates the classes best, until every value has its own bin. So the edges for
     /// fewer bins are a prefix of those for more.

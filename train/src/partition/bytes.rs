@@ -1,7 +1,8 @@
 //! Questions and answers as bytes: two items of CBOR (RFC 8949), the version that wrote them and the
-//! value.
+//! value, and a checksum of both.
 
 use crate::TrainError;
+use dropcast_data::random::mix;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -14,8 +15,22 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     let version = ciborium::into_writer(VERSION, &mut bytes);
     let written = version.and_then(|()| ciborium::into_writer(value, &mut bytes));
     written.expect("a vector takes all bytes");
+    bytes.extend(checksum(&bytes));
     bytes
 }
+
+/// The sum of a hash of each eight bytes with their place, and of the length. No other bytes that
+/// differ in only eight neighbouring ones at such a place, or fewer, have the same.
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    let hashes = (0..).zip(words).map(|(place, word)| mix(mix(place) ^ word));
+    hashes.fold(mix(bytes.len() as u64), u64::wrapping_add).to_le_bytes()
+}
+
+const CHECKSUM_BYTES: usize = 8;
 
 /// The value in `bytes`; `what` is what errors call it.
 ///
@@ -25,6 +40,7 @@ pub(super) fn decode<T: DeserializeOwned>(
     what: &'static str,
     mut bytes: &[u8],
 ) -> Result<T, TrainError> {
+    let all = bytes;
     let wrong = |problem: String| TrainError::Message { what, problem };
     let damaged = |error| wrong(format!("is damaged: {error}"));
     let version: String = ciborium::from_reader(&mut bytes).map_err(damaged)?;
@@ -32,9 +48,9 @@ pub(super) fn decode<T: DeserializeOwned>(
         let problem = format!("is of {version:?}, this is {VERSION:?}; use one version everywhere");
         return Err(wrong(problem));
     }
-    let value = ciborium::from_reader(&mut bytes).map_err(damaged)?;
-    match bytes.len() {
-        0 => Ok(value),
-        more => Err(wrong(format!("is followed by {more} bytes of something else"))),
+    let whole = all.split_last_chunk().is_some_and(|(value, last)| checksum(value) == *last);
+    if !whole {
+        return Err(wrong("is damaged: its bytes are not those that were sent".to_owned()));
     }
+    ciborium::from_reader(bytes).map_err(damaged)
 }

@@ -3,10 +3,12 @@
 use super::answer::{Answer, Values};
 use super::bytes::encode;
 use super::question::{Asks, Binning, Division, Question, Reading, Scoring};
+use crate::bins::edges::ValueCounts;
 use crate::fit::{Grown, finish_all, nest};
 use crate::growth::forest_fit::{ForestPlan, GrowingForests};
 use crate::growth::growing::GrowingTree;
 use crate::growth::histogram::LevelCounts;
+use crate::growth::part_scores::PartScores;
 use crate::splits::run_cuts;
 use crate::{Fitted, ForestTask, Part, ReadTask, RunSwitch, TrainError};
 use dropcast_forest::FeatureRange;
@@ -69,6 +71,10 @@ pub struct PartitionedFit {
     read: ReadTask,
     tasks: Vec<ForestTask>,
     stage: Stage,
+    /// All rows, if their number is known.
+    all: Option<u64>,
+    /// The same by run and switch; none if nobody counted them.
+    counted: BTreeMap<RunSwitch, u64>,
     /// By part, run and switch; known with the bins.
     rows: BTreeMap<(Part, RunSwitch), u64>,
 }
@@ -107,7 +113,14 @@ impl PartitionedFit {
         nest(&read, &tasks)?;
         let needs_rows = read.split.needs_times() || read.split.is_random();
         let stage = if needs_rows { Stage::Rows } else { Stage::Values(Division::default()) };
-        Ok(PartitionedFit { read, tasks, stage, rows: BTreeMap::new() })
+        let (counted, rows) = (BTreeMap::new(), BTreeMap::new());
+        Ok(PartitionedFit { read, tasks, stage, all: None, counted, rows })
+    }
+
+    /// Answers must be of this many rows together.
+    #[must_use]
+    pub fn of_rows(self, all: u64) -> Self {
+        PartitionedFit { all: Some(all), ..self }
     }
 
     /// The next question to every partition; `None` once there is nothing left to ask.
@@ -161,6 +174,8 @@ impl PartitionedFit {
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         self.stage = match (stage, answer) {
             (Stage::Rows, Answer::Rows(rows)) => {
+                self.counted = rows.totals();
+                self.expect_rows(sum(self.counted.values().copied()))?;
                 let division = Division { rows, ..Division::default() };
                 match self.read.split.needs_times() {
                     true => Stage::Times(division),
@@ -180,6 +195,9 @@ impl PartitionedFit {
                 let sizes = forests.iter().map(|forest| forest.sizes.len());
                 if !sizes.eq(scores.iter().map(Vec::len)) {
                     return Err(wrong());
+                }
+                if !scores.iter().flatten().all(|scores| self.are_of_all_rows(scores)) {
+                    return Err(contradicts());
                 }
                 let grown = forests.into_iter().zip(scores).map(|(forest, scores)| Grown {
                     columns: forest.columns,
@@ -204,16 +222,49 @@ impl PartitionedFit {
         }
     }
 
+    /// Refuses an answer of another number of rows than before, or than is known.
+    fn expect_rows(&mut self, rows: u64) -> Result<(), TrainError> {
+        if *self.all.get_or_insert(rows) == rows { Ok(()) } else { Err(contradicts()) }
+    }
+
+    /// Whether scores are of all rows of each part.
+    fn are_of_all_rows(&self, scores: &PartScores) -> bool {
+        let parts = [Part::Train, Part::Validation, Part::Test];
+        parts.into_iter().zip(&scores.0).all(|(part, scores)| {
+            let of_part = scores.accepts().iter().chain(scores.drops());
+            sum(of_part.copied()) == sum(self.rows_of_part(part).into_values())
+        })
+    }
+
     /// Makes bins, and begins to grow.
     fn begin(&mut self, division: Division, values: Values) -> Result<Stage, TrainError> {
         let Values { rows, kinds, features } = values;
         if features.len() != self.read.features.len() {
             return Err(wrong());
         }
-        let classes = rows.check()?;
+        self.expect_rows(rows.all)?;
+        let (mut train, mut of_switches) = ([0_u64; 2], BTreeMap::<RunSwitch, u64>::new());
         for (kind, rows) in kinds.totals() {
-            *self.rows.entry((kind.part, (kind.run, kind.switch))).or_default() += rows;
+            let at = (kind.run, kind.switch);
+            let of_part = self.rows.entry((kind.part, at)).or_default();
+            let mut sums = vec![of_part, of_switches.entry(at).or_default()];
+            if kind.part == Part::Train {
+                sums.push(&mut train[kind.class()]);
+            }
+            sums.into_iter().for_each(|sum| *sum = sum.saturating_add(rows));
         }
+        // Rows that are left out are of no kind.
+        let too_many = |(at, &rows): (&RunSwitch, &u64)| {
+            !self.counted.is_empty() && rows > self.counted.get(at).copied().unwrap_or(0)
+        };
+        let of_features = features.iter().map(ValueCounts::rows);
+        if sum(of_switches.values().copied()) > rows.all
+            || of_switches.iter().any(too_many)
+            || [rows.train].into_iter().chain(of_features).any(|rows| rows != train)
+        {
+            return Err(contradicts());
+        }
+        let classes = rows.check()?;
         let most = usize::from(self.read.max_bins) - 1;
         let edges: Vec<Vec<u32>> = features.iter().map(|values| values.edges(most)).collect();
         let bins: Vec<Bins> = edges.iter().cloned().map(Bins::new).collect();
@@ -250,6 +301,19 @@ impl PartitionedFit {
         let forests = nested.iter().zip(&plans).zip(growing.finish()).map(scoring).collect();
         Ok(Stage::Scoring { binned, forests })
     }
+}
+
+fn sum(rows: impl IntoIterator<Item = u64>) -> u64 {
+    rows.into_iter().fold(0, u64::saturating_add)
+}
+
+/// An answer whose counts cannot be those of the rows that others counted.
+fn contradicts() -> TrainError {
+    let problem =
+        "contradicts the number of rows: each partition must answer once, and its rows may \
+                   not change; begin again"
+            .to_owned();
+    TrainError::Message { what: "an answer", problem }
 }
 
 /// An answer that does not answer.

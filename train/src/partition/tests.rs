@@ -236,7 +236,7 @@ fn other_bytes_are_refused() {
         assert!(refused(merge_answers([&answer[..end]])).contains(damaged), "{end}");
     }
     let longer = [answer.clone(), vec![0]].concat();
-    assert!(refused(merge_answers([longer])).contains("followed by 1 bytes"));
+    assert!(refused(merge_answers([longer])).contains(damaged));
     let older = question.iter().map(|&byte| if byte == b'.' { b'7' } else { byte });
     let older: Vec<u8> = older.collect();
     assert!(refused(worker.answer(&older)).contains("use one version everywhere"));
@@ -248,4 +248,74 @@ fn other_bytes_are_refused() {
     let error = training.tell(&answer).unwrap_err().to_string();
     assert!(error.contains("not to the question"), "{error}");
     assert_eq!(training.question(), None);
+}
+
+/// Every question and every answer of a training, as it is and with one byte changed.
+#[test]
+fn a_changed_byte_is_refused() {
+    let task = task(Split::time(), ForestParams { max_depth: 2, ..ForestParams::default() });
+    let mut training = PartitionedFit::new(task.reading(), vec![task.forest()]).unwrap();
+    let mut worker = Partition::new(Rows(runs(1, 99)), 0, task.threads);
+    let mut asked = 0;
+    while let Some(question) = training.question() {
+        let answer = worker.answer(&question).unwrap();
+        for bit in [0x01, 0x10, 0x80] {
+            for place in 0..answer.len() {
+                let mut changed = answer.clone();
+                changed[place] ^= bit;
+                assert!(merge_answers([&changed]).is_err(), "answer {asked}, byte {place}");
+            }
+            for place in 0..question.len() {
+                let mut changed = question.clone();
+                changed[place] ^= bit;
+                assert!(worker.answer(&changed).is_err(), "question {asked}, byte {place}");
+            }
+        }
+        training.tell(&answer).unwrap();
+        asked += 1;
+    }
+    assert!(asked > 4, "{asked}");
+}
+
+/// Answers that are whole, but of other rows than before: one comes twice or not at all, or a
+/// partition has other rows when it is asked again.
+#[test]
+fn answers_of_other_rows_are_refused() {
+    let (task, rows) = (task(Split::time(), ForestParams::default()), runs(1, 400));
+    let parts = partitions(&rows, &[300, 700]);
+    let others = partitions(&runs(2, 400), &[300, 700]);
+    let shorter = partitions(&runs(1, 390), &[300, 700]);
+    let worker = |part: &Rows, place| Partition::new(part.clone(), place, NonZeroUsize::MIN);
+    type Bad<'a> = (&'a str, Box<dyn Fn(&[u8], Vec<Vec<u8>>) -> Vec<Vec<u8>> + 'a>);
+    let again = |part: &Rows, question: &[u8], mut answers: Vec<Vec<u8>>| {
+        answers[1] = worker(part, 1).answer(question).unwrap();
+        answers
+    };
+    let cases: [Bad<'_>; 4] = [
+        ("twice", Box::new(|_, answers| [answers.clone(), vec![answers[1].clone()]].concat())),
+        ("missing", Box::new(|_, answers| vec![answers[0].clone(), answers[2].clone()])),
+        ("other rows", Box::new(|question, answers| again(&others[1], question, answers))),
+        ("fewer rows", Box::new(|question, answers| again(&shorter[1], question, answers))),
+    ];
+    for (what, spoil) in cases {
+        for stage in ["count rows", "count values", "score"] {
+            let mut training =
+                PartitionedFit::new(task.reading(), vec![task.forest()]).unwrap().of_rows(800);
+            let mut workers: Vec<_> =
+                (0..).zip(&parts).map(|(at, part)| worker(part, at)).collect();
+            let mut error = None;
+            while let Some(question) = training.question() {
+                let answers = workers.iter_mut().map(|worker| worker.answer(&question).unwrap());
+                let mut answers: Vec<_> = answers.collect();
+                let is_spoilt = training.stage() == stage;
+                if is_spoilt {
+                    answers = spoil(&question, answers);
+                }
+                let told = training.tell(&merge_answers(answers).unwrap());
+                error = error.or(told.err().map(|refused| refused.to_string()));
+            }
+            let error = error.unwrap_or_default();
+            assert!(error.contains("contradicts the number of rows"), "{what} {stage}: {error}");
+        }
+    }
 }

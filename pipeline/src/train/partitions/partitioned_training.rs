@@ -102,7 +102,12 @@ impl PartitionedTraining {
             // Rules that replay choose when the forest is there.
             vote: if vote.replays() { VoteRule::F1 } else { vote },
         };
-        let stage = Stage::Growing(Box::new(PartitionedFit::new(read, vec![task])?));
+        let mut fit = PartitionedFit::new(read, vec![task])?;
+        let known: Option<u64> = files.iter().map(|file| file.rows).sum();
+        if let Some(rows) = known {
+            fit = fit.of_rows(rows);
+        }
+        let stage = Stage::Growing(Box::new(fit));
         Ok(PartitionedTraining { settings: settings.clone(), files, traces, chosen, vote, stage })
     }
 

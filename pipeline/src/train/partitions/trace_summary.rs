@@ -43,6 +43,10 @@ impl TraceSummary {
 
     /// The trace; if `rows` are given, only these.
     pub(crate) fn open(&self, rows: Option<Range<u64>>) -> LabelledTrace {
-        LabelledTrace::in_file(self.path.clone(), self.origin.clone(), self.meta.clone(), rows)
+        let row_count = rows.as_ref().map_or(self.rows, |rows| Some(rows.end - rows.start));
+        let (path, origin, meta) = (self.path.clone(), self.origin.clone(), self.meta.clone());
+        let mut trace = LabelledTrace::in_file(path, origin, meta, rows);
+        trace.row_count = row_count;
+        trace
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct SweepFolder {
 #[derive(Serialize)]
 pub(super) struct PartKey<'a> {
     pub(super) tool: &'a str,
-    pub(super) data: &'a [String],
+    pub(super) data: &'a [(u64, String)],
     pub(super) split: &'a dropcast_train::Split,
     pub(super) front: dropcast_train::FrontRule,
     pub(super) eta: bool,
@@ -40,7 +40,7 @@ pub(super) struct PartKey<'a> {
 #[derive(Serialize)]
 pub(super) struct BestKey<'a> {
     pub(super) tool: &'a str,
-    pub(super) data: &'a [String],
+    pub(super) data: &'a [(u64, String)],
     pub(super) split: &'a dropcast_train::Split,
     pub(super) eta: bool,
     pub(super) budget: &'a dropcast_train::Budget,

@@ -32,9 +32,10 @@ impl SweptRows {
         &self.chosen.split
     }
 
-    /// The SHA-256 of each file.
-    pub(super) fn hashes(&self) -> Vec<String> {
-        self.traces.traces().iter().map(|trace| trace.origin.sha256.clone()).collect()
+    /// The run and the SHA-256 of each file, in the order of runs.
+    pub(super) fn hashes(&self) -> Vec<(u64, String)> {
+        let origins = self.traces.origins().into_iter();
+        origins.map(|origin| (origin.run, origin.sha256)).collect()
     }
 
     /// The seed of the split of a forest with this seed: only a random split has one.

@@ -39,7 +39,7 @@ pub fn source(order: RowOrder) -> TraceSource {
     let mut meta = TraceMeta::new("dropcast test", SwitchSpecs::Same(spec), columns.clone());
     meta.order = order;
     meta.collect = Some(CollectSettings::default());
-    TraceSource { name: "tiny.parquet".to_owned(), meta, columns, held_out: false }
+    TraceSource { name: "tiny.parquet".to_owned(), meta, columns, run: None, held_out: false }
 }
 
 pub fn input() -> InputProvenance {
