@@ -136,9 +136,14 @@ pub struct TrainSettings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<f64>,
-    /// How the vote threshold is chosen: credence (the default: what Credence transmits most packets
-    /// with, by replay of the validation and training rows, on neither less than without an oracle);
-    /// or on the validation rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
+    /// How many seeds are trained, 1 to 64: the seed, and those after it, on the same rows. The model is that of the
+    /// seed; the scores of all tell how much is luck. One with a budget, refitted leaves, another trainer, in folds and
+    /// of single switches.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().seeds))]
+    pub seeds: u16,
+    /// How the vote threshold is chosen: credence (the default: the surest gain in bytes of Credence over no oracle, by
+    /// replay of the validation and training rows; no predicted drop if no gain is beyond noise); or on the validation
+    /// rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
     /// fixed:SHARE. Traces that cannot be replayed default to f1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +188,7 @@ impl Default for TrainSettings {
             max_bins: params.max_bins,
             no_bootstrap: !params.bootstrap,
             max_samples: params.max_samples,
+            seeds: TrainSettings::SEEDS,
             vote: None,
             split: SplitSettings::default(),
             budget: None,
@@ -193,6 +199,17 @@ impl Default for TrainSettings {
 }
 
 impl TrainSettings {
+    /// Seeds that are trained unless another number is set; sweeps have as many.
+    pub const SEEDS: u16 = 8;
+
+    /// How many seeds are trained together: one where that is all that is done.
+    pub(crate) fn seeds_together(&self) -> u16 {
+        let is_plain = self.trainer == Trainer::Dropcast
+            && self.budget.is_none()
+            && self.refit_leaves.is_none();
+        if is_plain { self.seeds } else { 1 }
+    }
+
     /// The forest's parameters.
     ///
     /// # Errors
@@ -212,6 +229,10 @@ impl TrainSettings {
             seed: self.seed,
         };
         check_max_features(self.max_features, &self.features)?;
+        if !(1..=64).contains(&self.seeds) {
+            let problem = format!("is {}, expected 1 to 64", self.seeds);
+            return Err(PipelineError::setting("seeds", problem));
+        }
         if let Some(budget) = &self.budget {
             check_budget(budget, &self.features)?;
         }

@@ -63,7 +63,7 @@ pub use budgets::{
     TreeOutline, refit_leaves, squeeze,
 };
 pub use error::TrainError;
-pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
+pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many, fit_seeds};
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
 };
@@ -86,5 +86,6 @@ pub use sweep::{
 };
 pub use threads::Threads;
 pub use votes::{
-    ForestScores, NoReplay, Sent, VoteError, VoteLane, VotePolicy, VoteReplay, VoteRule,
+    ForestScores, GainWindow, LaneSent, NoReplay, Sent, VoteError, VoteGain, VoteLane, VotePolicy,
+    VoteReplay, VoteRule, WindowGain, add_gains,
 };

@@ -119,6 +119,12 @@ impl CheckedForestParams {
     pub fn get(&self) -> &ForestParams {
         &self.0
     }
+
+    /// The same with the `nth` seed after this one; after the highest comes 0.
+    pub(crate) fn after_seed(&self, nth: u64) -> Self {
+        let seed = self.0.seed.wrapping_add(nth);
+        CheckedForestParams(ForestParams { seed, ..self.0.clone() })
+    }
 }
 
 impl TryFrom<ForestParams> for CheckedForestParams {

@@ -52,7 +52,7 @@ pub use confusion::Confusion;
 pub use feature_range::FeatureRange;
 pub use forest::{Forest, Node, Tree};
 pub use import_origin::{Agreement, ImportOrigin};
-pub use metrics::{Metrics, PartMetrics};
+pub use metrics::{Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
 pub use model::{FORMAT_VERSION, Model, ModelError, SwitchContext};
 pub use score_histogram::{OperatingPoint, ScoreHistogram};
 pub use scorer::{BinnedForest, ForestScorer};

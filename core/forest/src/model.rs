@@ -9,8 +9,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Version of the format that [`Model::to_json`] writes. Models without ranges of features are version 1.
-pub const FORMAT_VERSION: u64 = 2;
+/// Version of the format that [`Model::to_json`] writes. Models without metrics over seeds are version 2; those without
+/// ranges of features, too, 1.
+pub const FORMAT_VERSION: u64 = 3;
+
+/// Version of a model with ranges of features alone.
+const WITH_RANGES: u64 = 2;
 
 /// Version of a model without ranges of features.
 const WITHOUT_RANGES: u64 = 1;
@@ -65,11 +69,19 @@ pub enum ModelError {
     NoVersion,
     /// Another format version.
     #[error(
-        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} and {FORMAT_VERSION}"
+        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} to {FORMAT_VERSION}"
     )]
     Version {
         /// The version in the text.
         found: String,
+    },
+    /// A field that models of this version do not have.
+    #[error("the model has {field}, which format_version {version} does not have")]
+    Newer {
+        /// The field.
+        field: &'static str,
+        /// The model's version.
+        version: u64,
     },
     /// The forest is not sound.
     #[error("the model's forest is not sound: {0}")]
@@ -138,7 +150,7 @@ impl<P> Model<P> {
         let range = |at: usize| self.ranges.as_ref().and_then(|ranges| ranges.get(at).copied());
         let described = self.features.features().iter().enumerate();
         let text = ModelText {
-            format_version: if self.ranges.is_some() { FORMAT_VERSION } else { WITHOUT_RANGES },
+            format_version: self.version(),
             features: described.map(|(at, &feature)| describe(feature, range(at))).collect(),
             forest: Cow::Borrowed(&self.forest),
             switch: Cow::Borrowed(&self.switch),
@@ -161,7 +173,7 @@ impl<P> Model<P> {
     {
         let Header { format_version } = serde_json::from_str(text)?;
         let found = format_version.ok_or(ModelError::NoVersion)?;
-        let readable = [WITHOUT_RANGES, FORMAT_VERSION];
+        let readable = WITHOUT_RANGES..=FORMAT_VERSION;
         let version = found.as_u64().filter(|version| readable.contains(version));
         let version = version.ok_or_else(|| ModelError::Version { found: found.to_string() })?;
         let text: ModelText<'_, P> = serde_json::from_str(text)?;
@@ -173,7 +185,7 @@ impl<P> Model<P> {
         }
         let features = described.iter().zip(&text.features).map(|(name, info)| known(name, info));
         let features: Vec<String> = features.collect::<Result<_, ModelError>>()?;
-        Ok(Model {
+        let model = Model {
             forest,
             features: FeatureSet::try_from(features)?,
             ranges: ranges(version, &text.features)?,
@@ -182,7 +194,26 @@ impl<P> Model<P> {
             provenance: text.provenance,
             imported: text.imported.map(Cow::into_owned),
             metrics: text.metrics.into_owned(),
-        })
+        };
+        match model.newest_field() {
+            Some(field) if version < FORMAT_VERSION => Err(ModelError::Newer { field, version }),
+            _ => Ok(model),
+        }
+    }
+
+    /// The version of its text.
+    fn version(&self) -> u64 {
+        match (self.newest_field(), &self.ranges) {
+            (Some(_), _) => FORMAT_VERSION,
+            (None, Some(_)) => WITH_RANGES,
+            (None, None) => WITHOUT_RANGES,
+        }
+    }
+
+    /// A field that it has and older versions do not.
+    fn newest_field(&self) -> Option<&'static str> {
+        let over_seeds = self.metrics.as_ref().and_then(|metrics| metrics.over_seeds.as_ref());
+        over_seeds.map(|_| "metrics.over_seeds")
     }
 }
 
@@ -248,7 +279,7 @@ fn describe(feature: Feature, range: Option<FeatureRange>) -> FeatureText {
 
 /// The ranges of the features, which all models of a version have, or none.
 fn ranges(version: u64, features: &[FeatureText]) -> Result<Option<Vec<FeatureRange>>, ModelError> {
-    let has_ranges = version == FORMAT_VERSION;
+    let has_ranges = version != WITHOUT_RANGES;
     for FeatureText { name, range, .. } in features {
         let found = match range {
             None if has_ranges => "no range".to_owned(),

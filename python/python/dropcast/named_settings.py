@@ -57,6 +57,7 @@ class ForestSettings(TypedDict, total=False):
     max_bins: int
     no_bootstrap: bool
     max_samples: float | None
+    seeds: int
     budget: str | Mapping[str, int] | None
     refit_leaves: float | None
 

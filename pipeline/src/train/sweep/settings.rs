@@ -149,6 +149,7 @@ impl<L: LoopChoice> SweepSettings<L> {
             vote: Some(setting.vote),
             split: self.split.clone().unwrap_or_default(),
             budget: self.budget.clone(),
+            seeds: 1,
             seed,
             ..TrainSettings::default()
         })
