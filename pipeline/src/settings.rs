@@ -6,8 +6,8 @@ use dropcast_data::{CollectSettings, Departures, Expert, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_train::{
-    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SplitSettings,
-    VoteRule,
+    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SEEDS,
+    SplitSettings, VoteRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +126,9 @@ pub struct TrainSettings {
         arg(long, value_name = "none|balanced|ACCEPT:DROP", default_value_t)
     )]
     pub class_weight: ClassWeight,
+    /// Let scores fall where a queue length, an occupancy or a level is higher; without, they never do (docs/features.md).
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub no_monotone: bool,
     /// Most bins of a feature, 2 to 256; fewer distinct values than that are kept exactly.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().max_bins))]
     pub max_bins: u16,
@@ -186,9 +189,10 @@ impl Default for TrainSettings {
             criterion: params.criterion,
             class_weight: params.class_weight,
             max_bins: params.max_bins,
+            no_monotone: !params.monotone,
             no_bootstrap: !params.bootstrap,
             max_samples: params.max_samples,
-            seeds: TrainSettings::SEEDS,
+            seeds: SEEDS,
             vote: None,
             split: SplitSettings::default(),
             budget: None,
@@ -199,9 +203,6 @@ impl Default for TrainSettings {
 }
 
 impl TrainSettings {
-    /// Seeds that are trained unless another number is set; sweeps have as many.
-    pub const SEEDS: u16 = 8;
-
     /// How many seeds are trained together: one where that is all that is done.
     pub(crate) fn seeds_together(&self) -> u16 {
         let is_plain = self.trainer == Trainer::Dropcast
@@ -223,6 +224,8 @@ impl TrainSettings {
             min_samples_split: self.min_samples_split,
             criterion: self.criterion,
             class_weight: self.class_weight,
+            // The trainers of others know no such thing.
+            monotone: !self.no_monotone && self.trainer == Trainer::Dropcast,
             bootstrap: !self.no_bootstrap,
             max_samples: self.max_samples,
             max_bins: self.max_bins,

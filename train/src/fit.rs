@@ -10,10 +10,11 @@ use crate::{
     Model, Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError,
     VoteReplay, VoteRule,
 };
-use dropcast_features::FeatureSet;
+use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::binning::Bins;
 use dropcast_forest::{
-    FeatureRange, Forest, Metrics, PartMetrics, ScoreHistogram, SeedMetrics, SwitchContext, Tree,
+    FeatureRange, Forest, LeafRows, Metrics, PartMetrics, ScoreHistogram, SeedMetrics,
+    SwitchContext, Tree,
 };
 use std::num::NonZeroUsize;
 
@@ -139,7 +140,8 @@ impl Fitted {
         vote: VoteRule,
     ) -> Result<Fitted, VoteError> {
         let Squeezed { forest, train_scores, validation_scores, test_scores, .. } = squeezed;
-        let mut model = Model { forest, ..self.model.clone() };
+        // Pruned leaves stand on others' rows.
+        let mut model = Model { forest, leaf_rows: None, ..self.model.clone() };
         if let Some(provenance) = &mut model.provenance {
             provenance.budget = Some(budget.clone());
         }
@@ -159,6 +161,12 @@ impl Fitted {
     /// The model with the range of each of its features on the rows that trained.
     fn with_ranges(mut self, ranges: &[FeatureRange]) -> Fitted {
         self.model.ranges = Some(ranges.to_vec());
+        self
+    }
+
+    /// The model with the rows that each of its leaves stands on.
+    fn with_leaf_rows(mut self, leaves: Vec<Vec<LeafRows>>) -> Fitted {
+        self.model.leaf_rows = Some(leaves);
         self
     }
 
@@ -395,8 +403,10 @@ impl NestedTasks<'_> {
             ..first.params.get().clone()
         };
         let (read, wanted) = (read.features.features(), first.features.features());
-        let column = |feature| read.iter().position(|read| read == feature);
-        let columns: Option<Vec<usize>> = wanted.iter().map(column).collect();
+        let column = |feature: &Feature| {
+            Some((read.iter().position(|read| read == feature)?, feature.rises()))
+        };
+        let columns: Option<Vec<(usize, bool)>> = wanted.iter().map(column).collect();
         let columns = columns.ok_or(TrainError::Rows { what: "features" })?;
         Ok(ForestPlan::new(bins, largest, columns, classes))
     }
@@ -423,9 +433,10 @@ impl NestedTasks<'_> {
             let size = task.size();
             let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
             let tree = |tree: &GrowingTree| tree.truncated(size.1).finish(bins, &grown.columns);
-            let trees = grown.trees[..size.0].iter().map(tree).collect();
+            let trees = grown.trees[..size.0].iter().map(tree);
+            let (trees, leaves): (Vec<Tree>, Vec<Vec<LeafRows>>) = trees.unzip();
             let fitted = finish(read, task, trees, grown.scores[nth].clone())?;
-            Ok((at, fitted.with_ranges(&ranges)))
+            Ok((at, fitted.with_ranges(&ranges).with_leaf_rows(leaves)))
         });
         fitted.collect()
     }

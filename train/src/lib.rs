@@ -79,7 +79,7 @@ pub use splits::{
     SplitSettings, why_split,
 };
 pub use sweep::{
-    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
+    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize, SEEDS,
     SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAlpha, SweepAxes, SweepBest, SweepGroup,
     SweepPart, SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting,
     SweepSummary, SweepTable, SweepTimings, assemble,

@@ -27,6 +27,10 @@ pub struct ForestParams {
     pub criterion: Criterion,
     /// Weights of the classes.
     pub class_weight: ClassWeight,
+    /// Whether the score never falls when a feature that [rises](dropcast_features::Feature::rises) is higher. Models
+    /// made before there was a choice may fall.
+    #[serde(default)]
+    pub monotone: bool,
     /// Whether each tree grows on a bootstrap sample: rows drawn Poisson(1) times each.
     pub bootstrap: bool,
     /// The mean number of draws per row, 0.001 to 1 (probabilities are rounded to 1/65,536); needs
@@ -40,6 +44,9 @@ pub struct ForestParams {
     pub max_bins: u16,
 }
 
+/// Whether forests are monotone unless it is set.
+const MONOTONE: bool = true;
+
 impl Default for ForestParams {
     fn default() -> Self {
         ForestParams {
@@ -50,6 +57,7 @@ impl Default for ForestParams {
             min_samples_split: 2,
             criterion: Criterion::Gini,
             class_weight: ClassWeight::None,
+            monotone: MONOTONE,
             bootstrap: true,
             max_samples: None,
             seed: 1,

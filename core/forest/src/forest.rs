@@ -47,7 +47,25 @@ pub struct Forest {
     pub trees: Vec<Tree>,
 }
 
+/// The training rows that a leaf stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeafRows {
+    /// Rows, as often as they were drawn into the tree's sample.
+    pub rows: u64,
+    /// How many of them are drops.
+    pub drops: u64,
+}
+
 impl Tree {
+    /// The weights of the leaves, in the order of nodes.
+    pub fn leaves(&self) -> impl Iterator<Item = u8> + Clone {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Leaf { weight } => Some(*weight),
+            Node::Split { .. } => None,
+        })
+    }
+
     /// Weight of the leaf that `row` reaches.
     pub fn weight(&self, row: &[u32]) -> u8 {
         let mut at = 0;
@@ -96,10 +114,7 @@ impl Forest {
     pub fn constant(&self) -> Option<bool> {
         let (mut least, mut most) = (0, 0);
         for tree in &self.trees {
-            let weights = tree.nodes.iter().filter_map(|node| match node {
-                Node::Leaf { weight } => Some(u32::from(*weight)),
-                Node::Split { .. } => None,
-            });
+            let weights = tree.leaves().map(u32::from);
             least += weights.clone().min().unwrap_or(0);
             most += weights.max().unwrap_or(0);
         }

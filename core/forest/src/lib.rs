@@ -50,7 +50,7 @@ pub use buffer_scale::{BufferScale, UnknownBuffer, scale_to_buffer};
 pub use check::{ForestError, MAX_DEPTH, MAX_TREES, TreeError};
 pub use confusion::Confusion;
 pub use feature_range::FeatureRange;
-pub use forest::{Forest, Node, Tree};
+pub use forest::{Forest, LeafRows, Node, Tree};
 pub use import_origin::{Agreement, ImportOrigin};
 pub use metrics::{Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
 pub use model::{FORMAT_VERSION, Model, ModelError, SwitchContext};
