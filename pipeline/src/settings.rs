@@ -6,8 +6,8 @@ use dropcast_data::{CollectSettings, Departures, Expert, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_train::{
-    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SEEDS,
-    SplitSettings, VoteRule,
+    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone,
+    SEEDS, SplitSettings, VoteRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -126,9 +126,10 @@ pub struct TrainSettings {
         arg(long, value_name = "none|balanced|ACCEPT:DROP", default_value_t)
     )]
     pub class_weight: ClassWeight,
-    /// Let scores fall where a queue length, an occupancy or a level is higher; without, they never do (docs/features.md).
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub no_monotone: bool,
+    /// Keep scores from falling where a queue length, an occupancy or a level is higher: auto (if all features are such),
+    /// on or off (docs/features.md).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|on|off", default_value_t))]
+    pub monotone: Monotone,
     /// Most bins of a feature, 2 to 256; fewer distinct values than that are kept exactly.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().max_bins))]
     pub max_bins: u16,
@@ -189,7 +190,7 @@ impl Default for TrainSettings {
             criterion: params.criterion,
             class_weight: params.class_weight,
             max_bins: params.max_bins,
-            no_monotone: !params.monotone,
+            monotone: params.monotone,
             no_bootstrap: !params.bootstrap,
             max_samples: params.max_samples,
             seeds: SEEDS,
@@ -224,8 +225,11 @@ impl TrainSettings {
             min_samples_split: self.min_samples_split,
             criterion: self.criterion,
             class_weight: self.class_weight,
-            // The trainers of others know no such thing.
-            monotone: !self.no_monotone && self.trainer == Trainer::Dropcast,
+            // Neither the trainers of others nor leaves that are fitted anew keep to it.
+            monotone: match self.trainer {
+                Trainer::Dropcast if self.refit_leaves.is_none() => self.monotone,
+                _ => Monotone::Off,
+            },
             bootstrap: !self.no_bootstrap,
             max_samples: self.max_samples,
             max_bins: self.max_bins,

@@ -403,8 +403,10 @@ impl NestedTasks<'_> {
             ..first.params.get().clone()
         };
         let (read, wanted) = (read.features.features(), first.features.features());
+        let is_monotone = largest.monotone.is_on(&first.features);
         let column = |feature: &Feature| {
-            Some((read.iter().position(|read| read == feature)?, feature.rises()))
+            let at = read.iter().position(|read| read == feature)?;
+            Some((at, is_monotone && feature.rises()))
         };
         let columns: Option<Vec<(usize, bool)>> = wanted.iter().map(column).collect();
         let columns = columns.ok_or(TrainError::Rows { what: "features" })?;

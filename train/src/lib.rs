@@ -65,7 +65,7 @@ pub use budgets::{
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many, fit_seeds};
 pub use params::{
-    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
+    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone, ParamError,
 };
 pub use partition::{Partition, PartitionedFit, merge_answers};
 pub use provenance::{DataOrigin, Model, Provenance};

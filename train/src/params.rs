@@ -1,5 +1,6 @@
 //! Parameters of a forest, with scikit-learn's names and meanings.
 
+use dropcast_features::FeatureSet;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU16;
@@ -29,8 +30,8 @@ pub struct ForestParams {
     pub class_weight: ClassWeight,
     /// Whether the score never falls when a feature that [rises](dropcast_features::Feature::rises) is higher. Models
     /// made before there was a choice may fall.
-    #[serde(default)]
-    pub monotone: bool,
+    #[serde(default = "Monotone::before_there_was_a_choice")]
+    pub monotone: Monotone,
     /// Whether each tree grows on a bootstrap sample: rows drawn Poisson(1) times each.
     pub bootstrap: bool,
     /// The mean number of draws per row, 0.001 to 1 (probabilities are rounded to 1/65,536); needs
@@ -44,9 +45,6 @@ pub struct ForestParams {
     pub max_bins: u16,
 }
 
-/// Whether forests are monotone unless it is set.
-const MONOTONE: bool = true;
-
 impl Default for ForestParams {
     fn default() -> Self {
         ForestParams {
@@ -57,7 +55,7 @@ impl Default for ForestParams {
             min_samples_split: 2,
             criterion: Criterion::Gini,
             class_weight: ClassWeight::None,
-            monotone: MONOTONE,
+            monotone: Monotone::Auto,
             bootstrap: true,
             max_samples: None,
             seed: 1,
@@ -128,6 +126,12 @@ impl CheckedForestParams {
         &self.0
     }
 
+    /// The same, and scores may fall.
+    #[must_use]
+    pub fn not_monotone(self) -> Self {
+        CheckedForestParams(ForestParams { monotone: Monotone::Off, ..self.0 })
+    }
+
     /// The same with the `nth` seed after this one; after the highest comes 0.
     pub(crate) fn after_seed(&self, nth: u64) -> Self {
         let seed = self.0.seed.wrapping_add(nth);
@@ -170,6 +174,61 @@ impl MaxFeatures {
             MaxFeatures::All => features,
             MaxFeatures::Count(count) => usize::from(count.get()).min(features),
         }
+    }
+}
+
+/// Whether scores never fall with a feature that rises: `auto`, `on` or `off`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Monotone {
+    /// If all features rise. Beside others, such as averages, it costs accuracy.
+    #[default]
+    Auto,
+    /// They never do.
+    On,
+    /// They may.
+    Off,
+}
+
+impl Monotone {
+    fn before_there_was_a_choice() -> Self {
+        Monotone::Off
+    }
+
+    /// Whether scores of forests on these features are kept from falling.
+    pub fn is_on(self, features: &FeatureSet) -> bool {
+        match self {
+            Monotone::Auto => features.features().iter().all(|feature| feature.rises()),
+            Monotone::On => true,
+            Monotone::Off => false,
+        }
+    }
+}
+
+impl FromStr for Monotone {
+    type Err = ParamError;
+
+    fn from_str(text: &str) -> Result<Self, ParamError> {
+        match text {
+            "auto" => Ok(Monotone::Auto),
+            "on" => Ok(Monotone::On),
+            "off" => Ok(Monotone::Off),
+            _ => Err(ParamError {
+                name: "monotone",
+                value: format!("{text:?}"),
+                expected: "auto, on or off",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Monotone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Monotone::Auto => "auto",
+            Monotone::On => "on",
+            Monotone::Off => "off",
+        })
     }
 }
 

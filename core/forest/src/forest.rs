@@ -80,6 +80,26 @@ impl Tree {
         }
     }
 
+    /// Whether at each split on `feature` no leaf on the left weighs more than one on the right.
+    fn rises(&self, feature: usize) -> bool {
+        // By node, the least and the most that its leaves weigh; children come after their parents.
+        let mut weights = vec![(0, 0); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            weights[at] = match *node {
+                Node::Leaf { weight } => (weight, weight),
+                Node::Split { feature: of, left, right, .. } => {
+                    let (left, right): ((u8, u8), (u8, u8)) =
+                        (weights[left as usize], weights[right as usize]);
+                    if usize::from(of) == feature && left.1 > right.0 {
+                        return false;
+                    }
+                    (left.0.min(right.0), left.1.max(right.1))
+                }
+            };
+        }
+        true
+    }
+
     /// Longest path from the root to a leaf, in splits.
     pub fn depth(&self) -> usize {
         let mut depths = vec![0; self.nodes.len()];
@@ -102,6 +122,18 @@ impl Forest {
     /// Whether a drop is predicted for `row`.
     pub fn predicts_drop(&self, row: &[u32]) -> bool {
         self.score(row) > self.vote_threshold
+    }
+
+    /// Names of the features that it splits on without the score ever falling when one is higher: on the left of each
+    /// such split no leaf weighs more than any on its right. A forest may be so without being found out here.
+    pub fn rising(&self) -> impl Iterator<Item = &str> {
+        let is_split = |feature: usize| {
+            let splits = |node: &Node| matches!(node, Node::Split { feature: of, .. } if usize::from(*of) == feature);
+            self.trees.iter().flat_map(|tree| &tree.nodes).any(splits)
+        };
+        let rises = move |feature: usize| self.trees.iter().all(|tree| tree.rises(feature));
+        let names = self.features.iter().enumerate();
+        names.filter(move |(at, _)| is_split(*at) && rises(*at)).map(|(_, name)| name.as_str())
     }
 
     /// Depth of the deepest tree.

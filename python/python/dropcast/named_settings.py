@@ -57,7 +57,7 @@ class ForestSettings(TypedDict, total=False):
     max_bins: int
     no_bootstrap: bool
     max_samples: float | None
-    no_monotone: bool
+    monotone: str
     budget: str | Mapping[str, int] | None
     refit_leaves: float | None
 

@@ -28,7 +28,7 @@ pub(crate) struct ForestPlan {
 }
 
 impl ForestPlan {
-    /// A forest on these columns of rows in `bins`, each with whether it rises, whose training rows are `accepts`
+    /// A forest on these columns of rows in `bins`, each with whether scores may not fall when it is higher, whose training rows are `accepts`
     /// accepted and `drops` dropped ones, neither 0.
     pub(crate) fn new(
         bins: &[Bins],
@@ -44,7 +44,7 @@ impl ForestPlan {
         let max_bins = usize::from(params.max_bins);
         let feature = |&(at, rises): &(usize, bool)| SearchedFeature {
             bins: bins[at].coarser(max_bins),
-            rises: rises && params.monotone,
+            rises,
         };
         let features = columns.iter().map(feature).collect();
         let columns = columns.iter().map(|&(at, _)| at).collect();

@@ -4,7 +4,7 @@
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::random::Purpose;
 use crate::rows::row_kind::RowKind;
-use crate::{FitTask, ForestParams, MaxFeatures, Part, RunBatch, Split, VoteRule, fit};
+use crate::{FitTask, ForestParams, MaxFeatures, Monotone, Part, RunBatch, Split, VoteRule, fit};
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{LeafRows, Node, ScoreHistogram, SwitchContext, Tree};
@@ -37,7 +37,7 @@ struct Rules {
 impl Rules {
     /// Whether scores may not fall when a feature is higher.
     fn rises(&self, feature: usize) -> bool {
-        self.params.monotone && FeatureSet::all().features()[feature].rises()
+        self.params.monotone == Monotone::On && FeatureSet::all().features()[feature].rises()
     }
 }
 
@@ -198,7 +198,7 @@ fn params() -> impl Strategy<Value = ForestParams> {
     let flags = (any::<bool>(), any::<bool>());
     (1_u8..=6, max_features, 1_u32..4, 2_u32..6, flags, any::<u64>()).prop_map(
         |(max_depth, max_features, leaf, split, (bootstrap, monotone), seed)| ForestParams {
-            monotone,
+            monotone: if monotone { Monotone::On } else { Monotone::Off },
             n_estimators: 5,
             max_depth,
             max_features,
@@ -258,7 +258,7 @@ proptest! {
         rows in rows(3),
         params in params(),
     ) {
-        let params = ForestParams { monotone: true, max_depth: params.max_depth.min(5), ..params };
+        let params = ForestParams { monotone: Monotone::On, max_depth: params.max_depth.min(5), ..params };
         let forest = fitted(&rows, &params).model.forest;
         let values = |feature: usize| {
             let thresholds = forest.trees.iter().flat_map(|tree| &tree.nodes).filter_map(|node| match node {
@@ -321,7 +321,7 @@ proptest! {
 /// Parameters without randomness.
 fn exact(n_estimators: u16, max_depth: u8, max_features: MaxFeatures) -> ForestParams {
     let params = ForestParams { n_estimators, max_depth, max_features, ..ForestParams::default() };
-    ForestParams { bootstrap: false, monotone: false, ..params }
+    ForestParams { bootstrap: false, monotone: Monotone::Off, ..params }
 }
 
 fn rows_of(rows: &[(&[u32], bool)]) -> Vec<Row> {
