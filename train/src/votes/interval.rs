@@ -2,9 +2,17 @@
 
 use super::replay::{GainWindow, WindowGain};
 
-/// How many standard errors of the gain its lower end is below it: of 40 thresholds that gain nothing about one
-/// passes (2.3% of a normal distribution).
-const STANDARD_ERRORS: f64 = 2.0;
+/// By degrees of freedom from 1 on, how many standard errors of the gain its lower end is below it: the 0.975 quantiles
+/// of Student's t, so that of 40 thresholds that gain nothing one passes. From any table; computed elsewhere they might
+/// differ in the last digit from platform to platform.
+const STANDARD_ERRORS: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+    2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+    2.045, 2.042,
+];
+
+/// Those of more degrees of freedom, a little more than of 31.
+const MANY: f64 = 2.04;
 
 /// The lower ends of a gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,15 +46,14 @@ pub(super) fn low_ends(gains: &[WindowGain]) -> Option<GainEnds> {
 
 /// The sum less [`STANDARD_ERRORS`] of it. Basic operations only: the same on every platform.
 fn low_end(gains: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let count = gains.clone().count() as f64;
-    if count < 2.0 {
-        return None;
-    }
+    let episodes = gains.clone().count();
+    let errors = STANDARD_ERRORS.get(episodes.checked_sub(2)?).copied().unwrap_or(MANY);
+    let count = episodes as f64;
     let sum: f64 = gains.clone().sum();
     let mean = sum / count;
     let squares: f64 = gains.map(|gain| (gain - mean) * (gain - mean)).sum();
     // Of n gains with variance s^2 the sum has the standard error s * sqrt(n).
-    Some(sum - STANDARD_ERRORS * (squares / (count - 1.0) * count).sqrt())
+    Some(sum - errors * (squares / (count - 1.0) * count).sqrt())
 }
 
 #[cfg(test)]
@@ -78,8 +85,10 @@ mod tests {
         assert!(!of(&|at| if at == 3 { 1_000 } else { 1 }).are_sure());
         assert!(of(&|at| if at == 3 { -10 } else { 9 }).are_sure());
         assert!(!of(&|_| 0).are_sure(), "no gain");
-        // Worked by hand: the sum is 40, s^2 = 20 * 4 / 19, and two standard errors are 2 sqrt(20 s^2).
+        let few = low_ends(&gains(&[(0, 1, 9), (0, 3, 5)])).unwrap();
+        assert!(!few.are_sure(), "two episodes tell little, even if both gain");
+        // Worked by hand: the sum is 40, s^2 = 20 * 4 / 19, and 19 degrees of freedom take 2.093 sqrt(20 s^2).
         let low = of(&|at| if at % 2 == 0 { 4 } else { 0 });
-        assert!((low.packets - (40.0 - 2.0 * (20.0_f64 * 80.0 / 19.0).sqrt())).abs() < 1e-9);
+        assert!((low.packets - (40.0 - 2.093 * (20.0_f64 * 80.0 / 19.0).sqrt())).abs() < 1e-9);
     }
 }

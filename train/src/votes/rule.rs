@@ -22,8 +22,8 @@ pub enum VoteRule {
     /// what FollowLQD transmits without the predicted drops.
     Eta,
     /// The surest gain of Credence (Algorithm 1) over Credence with an oracle that never predicts a drop, by replay
-    /// of the validation and the training rows. Each episode of congestion is one observation: two standard errors
-    /// below the gain, it is still above 0 in bytes and not below 0 in packets, and the highest such end in bytes wins.
+    /// of the validation and the training rows. Each episode of congestion is one observation: the lower end of the
+    /// gain's 95% interval (Student's t) is above 0 in bytes and not below 0 in packets, and the highest in bytes wins.
     /// Nor may there be a loss of packets or bytes on either part alone: few validation rows may lack what a threshold
     /// does harm to. Thresholds are left out if more than a fifth of the drops that they predict are wrong. If no
     /// gain is sure, no drop is predicted.
