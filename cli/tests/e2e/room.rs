@@ -151,10 +151,11 @@ impl Room {
         })
     }
 
-    /// Runs a command that must succeed; returns its stdout.
+    /// Runs a command that must succeed; returns its stdout. A model may predict no drop: small traces have few episodes.
     pub(crate) fn good(&self, typed: &str) -> String {
         let said = self.dropcast(typed);
-        assert!(said.code == Some(0) && said.stderr.is_empty(), "{said}");
+        let may_say = |line: &str| line.starts_with("note: the model never predicts a drop");
+        assert!(said.code == Some(0) && said.stderr.lines().all(may_say), "{said}");
         said.stdout
     }
 
@@ -202,6 +203,10 @@ flow_rate = 1.0
 incast_per_server_hz = 300.0
 outgoing_incast_per_server_hz = 100.0
 duration_ns = 20_000_000
+
+# Its few episodes are no sure gain, so the default vote would predict no drop.
+[train]
+vote = 'f1'
 ";
 
 impl fmt::Display for Said {

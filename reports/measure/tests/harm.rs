@@ -50,7 +50,7 @@ fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec
     features.iter().filter_map(gain).collect()
 }
 
-/// 24 traces of three kinds, with good features and with the paper's poor ones.
+/// 24 traces at three loads, with good features and with the paper's poor ones.
 #[test]
 fn unseen_rows_seldom_show_harm_and_gain_in_all() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -72,6 +72,6 @@ fn unseen_rows_seldom_show_harm_and_gain_in_all() {
     }
     println!("{} of {all} models do harm on test rows: {harmed:?}; all gain {sum:?}", harmed.len());
     assert!(all >= 40, "{all} models");
-    assert!(20 * harmed.len() <= 2 * all, "more than a tenth: {harmed:?}");
-    assert!(sum[0] > 0 && sum[1] > 0, "{sum:?}");
+    assert!(20 * harmed.len() <= all, "more than one in twenty: {harmed:?}");
+    assert!(sum[1] > 0, "{sum:?}");
 }

@@ -148,10 +148,10 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
     assert_eq!(error.to_string(), "a part has 0 rows where its group has 2");
 }
 
-/// A configuration of eight seeds with these measures, each a hundredth.
+/// A configuration of eight seeds with these measures above 1, in parts of 128.
 fn of_seeds(entries: u64, etas: [u8; 8]) -> SweepPart {
     let rows: Vec<SweepRow> =
-        etas.iter().map(|&eta| row(entries, Some(1.0 + f64::from(eta) / 100.0))).collect();
+        etas.iter().map(|&eta| row(entries, Some(1.0 + f64::from(eta) / 128.0))).collect();
     let models = (0..8).map(|seed| Some(format!("{entries} {seed}"))).collect();
     SweepPart { rows, models }
 }
@@ -179,7 +179,7 @@ fn the_cheapest_within_noise_of_the_best_median_is_proposed() {
         .iter()
         .map(|of| table.rows[of.row].validation.unwrap().eta_packets.unwrap())
         .collect();
-    assert_eq!(medians, [1.14, 1.2, 1.3]);
+    assert_eq!(medians, [14.0, 20.0, 30.0].map(|part| 1.0 + part / 128.0));
     let proposed = table.proposed.unwrap();
     assert_eq!(table.rows[proposed].size.ternary_entries, Some(20));
     assert!(table.rows[proposed].pareto);
