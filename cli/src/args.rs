@@ -220,9 +220,10 @@ impl TrainArgs {
     }
 }
 
-/// The loop chooses votes, and all rows train.
+/// The loop chooses votes, all rows train, and each round trains one seed.
 fn hide_refused(arg: clap::Arg) -> clap::Arg {
     let refused = [
+        "seeds",
         "vote",
         "split",
         "train_share",

@@ -210,7 +210,7 @@ fn of_switches() -> Vec<Section> {
 }
 
 /// Types that are one of a few words.
-const ENUMS: [(&str, &str); 17] = [
+const ENUMS: [(&str, &str); 18] = [
     ("data/src/capture_map.rs", "CaptureTimes"),
     ("data/src/settings.rs", "Departures"),
     ("data/src/settings.rs", "Expert"),
@@ -227,6 +227,7 @@ const ENUMS: [(&str, &str); 17] = [
     ("core/simulate/src/workloads/collective.rs", "CollectiveOperation"),
     ("core/simulate/src/workloads/pattern.rs", "Pattern"),
     ("train/src/params.rs", "Criterion"),
+    ("train/src/params.rs", "Monotone"),
     ("train/src/splits/split_by.rs", "SplitBy"),
 ];
 

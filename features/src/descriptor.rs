@@ -16,6 +16,8 @@ pub(crate) struct Descriptor {
     pub(crate) definition: &'static str,
     /// Whether its values double when the buffer and all queues double.
     pub(crate) scales_with_buffer: bool,
+    /// Whether LQD is more inclined to drop a packet the higher it is, all else equal.
+    pub(crate) rises: bool,
     /// The memory of past packets that it needs.
     pub(crate) memory: Memory,
     /// What a chip does for it.

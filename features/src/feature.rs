@@ -85,6 +85,12 @@ impl Feature {
         self.0.scales_with_buffer
     }
 
+    /// Whether LQD is more inclined to drop a packet the higher it is, all else equal: queue lengths, occupancies and
+    /// levels. Averages may lag behind, and of lengths of other queues that is not known.
+    pub fn rises(self) -> bool {
+        self.0.rises
+    }
+
     /// The memory of past packets that it needs.
     pub fn memory(self) -> Memory {
         self.0.memory

@@ -40,6 +40,7 @@ pub(crate) fn described(name: &str) -> Option<&'static Descriptor> {
         unit: UNIT,
         definition: String::leak(definition),
         scales_with_buffer: false,
+        rises: false,
         memory: Memory::Nothing,
         parts: &[],
         observe: |_| unreachable!("features of the user's own are read, never observed"),

@@ -45,8 +45,9 @@ pub fn train<S: BatchSource + ?Sized>(
     let trees =
         (method.grow)(rows, task).map_err(|problem| TrainerError::Failed { trainer, problem })?;
     let tool = format!("dropcast {} with {}", env!("CARGO_PKG_VERSION"), method.tool);
-    let provenance =
-        Provenance::new(tool, &task.data, task.params.clone(), task.split.clone(), task.vote);
+    // No trainer of others keeps scores from falling.
+    let params = task.params.clone().not_monotone();
+    let provenance = Provenance::new(tool, &task.data, params, task.split.clone(), task.vote);
     let model = provenance.model(trees, task.features.clone(), task.switch.clone());
     measure(model, source, task).map_err(TrainerError::Train)
 }

@@ -77,6 +77,8 @@ pub fn train_oracles<'a>(
     let train = |settings: &TrainSettings| {
         let traces = LabelledTraces::new(vec![trace.clone()], &settings.features)?;
         let split = choose_split(&traces, &settings.split.check()?, progress)?;
+        // What is run is one model.
+        let settings = &TrainSettings { seeds: 1, ..settings.clone() };
         Ok(train_on(&traces, &split, settings, resources, progress)?.model)
     };
     settings.into_iter().map(train).collect()

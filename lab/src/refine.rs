@@ -373,7 +373,8 @@ impl Work<'_> {
         let TrainSettings { features, .. } = &self.task.train;
         let all = self.task.data.iter().chain(labelled).cloned().collect();
         let traces = LabelledTraces::new(all, features)?;
-        let settings = TrainSettings { vote: Some(VoteRule::F1), ..self.task.train.clone() };
+        let settings =
+            TrainSettings { vote: Some(VoteRule::F1), seeds: 1, ..self.task.train.clone() };
         let fitted =
             train_on(&traces, &Split::None.into(), &settings, self.resources, self.progress)?;
         let (accepts, drops) = fitted.train_scores.totals();

@@ -6,8 +6,8 @@ use dropcast_data::{CollectSettings, Departures, Expert, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_train::{
-    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, SplitSettings,
-    VoteRule,
+    Budget, CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone,
+    SEEDS, SplitSettings, VoteRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,10 @@ pub struct TrainSettings {
         arg(long, value_name = "none|balanced|ACCEPT:DROP", default_value_t)
     )]
     pub class_weight: ClassWeight,
+    /// Keep scores from falling where a queue length, an occupancy or a level is higher: auto (if all features are such),
+    /// on or off (docs/features.md).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|on|off", default_value_t))]
+    pub monotone: Monotone,
     /// Most bins of a feature, 2 to 256; fewer distinct values than that are kept exactly.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().max_bins))]
     pub max_bins: u16,
@@ -137,9 +141,14 @@ pub struct TrainSettings {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<f64>,
-    /// How the vote threshold is chosen: credence (the default: what Credence transmits most packets
-    /// with, by replay of the validation and training rows, on neither less than without an oracle);
-    /// or on the validation rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
+    /// How many seeds are trained, 1 to 64: the seed, and those after it, on the same rows. The model is that of the
+    /// seed; the scores of all tell how much is luck. One with a budget, refitted leaves, another trainer, in folds and
+    /// of single switches.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().seeds))]
+    pub seeds: u16,
+    /// How the vote threshold is chosen: credence (the default: the surest gain in bytes of Credence over no oracle, by
+    /// replay of the validation and training rows; no predicted drop if no gain is beyond noise); or on the validation
+    /// rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
     /// fixed:SHARE. Traces that cannot be replayed default to f1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,8 +191,10 @@ impl Default for TrainSettings {
             criterion: params.criterion,
             class_weight: params.class_weight,
             max_bins: params.max_bins,
+            monotone: params.monotone,
             no_bootstrap: !params.bootstrap,
             max_samples: params.max_samples,
+            seeds: SEEDS,
             vote: None,
             split: SplitSettings::default(),
             budget: None,
@@ -194,6 +205,14 @@ impl Default for TrainSettings {
 }
 
 impl TrainSettings {
+    /// How many seeds are trained together: one where that is all that is done.
+    pub(crate) fn seeds_together(&self) -> u16 {
+        let is_plain = self.trainer == Trainer::Dropcast
+            && self.budget.is_none()
+            && self.refit_leaves.is_none();
+        if is_plain { self.seeds } else { 1 }
+    }
+
     /// The forest's parameters.
     ///
     /// # Errors
@@ -207,12 +226,21 @@ impl TrainSettings {
             min_samples_split: self.min_samples_split,
             criterion: self.criterion,
             class_weight: self.class_weight,
+            // Neither the trainers of others nor leaves that are fitted anew keep to it.
+            monotone: match self.trainer {
+                Trainer::Dropcast if self.refit_leaves.is_none() => self.monotone,
+                _ => Monotone::Off,
+            },
             bootstrap: !self.no_bootstrap,
             max_samples: self.max_samples,
             max_bins: self.max_bins,
             seed: self.seed,
         };
         check_max_features(self.max_features, &self.features)?;
+        if !(1..=64).contains(&self.seeds) {
+            let problem = format!("is {}, expected 1 to 64", self.seeds);
+            return Err(PipelineError::setting("seeds", problem));
+        }
         if let Some(budget) = &self.budget {
             check_budget(budget, &self.features)?;
         }

@@ -30,6 +30,6 @@ def test_a_timeline_has_every_packet(trace):
 def test_a_sweep_is_drawn(trace):
     found = dropcast.sweep({"axes": {"trees": [1, 4], "votes": ["f1"]}}, data=trace)
     every, front = plots.sweep_front(found).axes[0].lines
-    assert len(every.get_xdata()) == 2 and len(front.get_xdata()) == len(found.pareto)
+    assert len(every.get_xdata()) == 16 and len(front.get_xdata()) == len(found.pareto)
     with pytest.raises(dropcast.InputError, match="size: 'area' is unknown"):
         plots.sweep_front(found, size="area")

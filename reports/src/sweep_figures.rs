@@ -133,22 +133,22 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
     if front.points.is_empty() {
         return None;
     }
-    let knee = sweep.front.knee(&sweep.rows).and_then(|at| point(&sweep.rows[at]));
-    let knee =
-        Series { points: knee.into_iter().collect(), ..Series::new("knee", Draw::Marks, []) };
+    let proposed = sweep.proposed.and_then(|at| point(sweep.rows.get(at)?));
+    let points = proposed.into_iter().collect();
+    let proposed = Series { points, ..Series::new("proposed", Draw::Marks, []) };
     let series: Vec<Series> = others.into_iter().chain([front]).collect();
     let (y, notes) = clipped(measure, series.iter().flat_map(|series| &series.points));
     Some(LineFigure {
         title: format!("{} against ternary entries", measure.name()),
         description: format!(
             "{} on {} rows against the number of ternary entries, for every forest of the sweep; \
-             the steps are the Pareto front.",
+             the steps are the Pareto front of the median seeds.",
             measure.name(),
             part_name(part)
         ),
         x: Axis::new("Ternary entries").scale(Scale::Log10),
         y,
-        series: series.into_iter().chain([knee]).collect(),
+        series: series.into_iter().chain([proposed]).collect(),
         notes,
     })
 }

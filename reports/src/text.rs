@@ -77,6 +77,9 @@ fn heading(report: &Report) -> Vec<String> {
     if let Some(scaling) = crate::trace_words::scaling(report) {
         lines.push(format!("         {scaling}"));
     }
+    if let Some(over_seeds) = crate::words::model::training_over_seeds(report) {
+        lines.push(format!("         {over_seeds}"));
+    }
     lines.push(String::new());
     if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
         lines.extend([unknown, String::new()]);

@@ -195,7 +195,7 @@ fn a_sweeps_page_has_its_json_and_its_sections() {
     let sweep = tiny::sweep::sweep();
     let html = sweep_page(&sweep).unwrap();
     assert_eq!(embedded(&html), serde_json::to_value(&sweep).unwrap());
-    assert!(html.contains("<p class=\"lead\">Proposed: "), "the knee is proposed");
+    assert!(html.contains("<p class=\"lead\">Proposed: "), "one is proposed");
     assert!(
         html.contains("class=\"key\"") && html.contains(">weights balanced<"),
         "recipes have names"

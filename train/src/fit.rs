@@ -10,10 +10,11 @@ use crate::{
     Model, Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError,
     VoteReplay, VoteRule,
 };
-use dropcast_features::FeatureSet;
+use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::binning::Bins;
 use dropcast_forest::{
-    FeatureRange, Forest, Metrics, PartMetrics, ScoreHistogram, SwitchContext, Tree,
+    FeatureRange, Forest, LeafRows, Metrics, PartMetrics, ScoreHistogram, SeedMetrics,
+    SwitchContext, Tree,
 };
 use std::num::NonZeroUsize;
 
@@ -139,7 +140,8 @@ impl Fitted {
         vote: VoteRule,
     ) -> Result<Fitted, VoteError> {
         let Squeezed { forest, train_scores, validation_scores, test_scores, .. } = squeezed;
-        let mut model = Model { forest, ..self.model.clone() };
+        // Pruned leaves stand on others' rows.
+        let mut model = Model { forest, leaf_rows: None, ..self.model.clone() };
         if let Some(provenance) = &mut model.provenance {
             provenance.budget = Some(budget.clone());
         }
@@ -162,11 +164,33 @@ impl Fitted {
         self
     }
 
+    /// The model with the rows that each of its leaves stands on.
+    fn with_leaf_rows(mut self, leaves: Vec<Vec<LeafRows>>) -> Fitted {
+        self.model.leaf_rows = Some(leaves);
+        self
+    }
+
     /// Records why the rows are divided as they are.
     pub fn record(&mut self, chosen: &ChosenSplit) {
         if let Some(provenance) = &mut self.model.provenance {
             provenance.passed_over.clone_from(&chosen.passed_over);
         }
+    }
+
+    /// The first of these, which were trained [with several seeds](ForestTask::over_seeds), with the metrics of all.
+    /// None of none.
+    pub fn first_over_seeds(fitted: Vec<Fitted>) -> Option<Fitted> {
+        let seed = |fitted: &Fitted| {
+            fitted.model.provenance.as_ref().map(|provenance| provenance.parameters.get().seed)
+        };
+        let seeds: Vec<u64> = fitted.iter().filter_map(seed).collect();
+        let metrics = fitted.iter().filter_map(|fitted| fitted.model.metrics.as_ref());
+        let over_seeds = (fitted.len() > 1).then(|| SeedMetrics::new(seeds, metrics));
+        let mut first = fitted.into_iter().next()?;
+        if let Some(metrics) = &mut first.model.metrics {
+            metrics.over_seeds = over_seeds;
+        }
+        Some(first)
     }
 
     /// Gives the model another vote threshold, which `vote` chose, and measures it again.
@@ -176,11 +200,11 @@ impl Fitted {
         let measure = |scores: &ScoreHistogram| PartMetrics::measure(scores, threshold, ports);
         let measured =
             |scores: &ScoreHistogram| (scores.totals() != (0, 0)).then(|| measure(scores));
-        self.model.metrics = Some(Metrics {
-            train: measure(&self.train_scores),
-            validation: measured(&self.validation_scores),
-            test: measured(&self.test_scores),
-        });
+        self.model.metrics = Some(Metrics::new(
+            measure(&self.train_scores),
+            measured(&self.validation_scores),
+            measured(&self.test_scores),
+        ));
         if let Some(provenance) = &mut self.model.provenance {
             provenance.vote = vote;
         }
@@ -238,7 +262,32 @@ pub fn fit_many(
     tasks: &[ForestTask],
     threads: NonZeroUsize,
 ) -> Result<Vec<Fitted>, TrainError> {
-    let nested = nest(&rows.task, tasks)?;
+    tasks.iter().try_for_each(|task| task.check(&rows.task))?;
+    grow(rows, tasks, threads)
+}
+
+/// Trains the forest of `task` with its seed and with the ones after it, `seeds` in all. Where the split is random,
+/// the seed of the rows divides them for all of them.
+///
+/// # Errors
+/// Those of [`fit_many`].
+pub fn fit_seeds(
+    rows: &TrainingRows,
+    task: &ForestTask,
+    seeds: u16,
+    threads: NonZeroUsize,
+) -> Result<Vec<Fitted>, TrainError> {
+    task.check(&rows.task)?;
+    grow(rows, &task.over_seeds(seeds), threads)
+}
+
+/// Trains a forest for each task, which the rows serve.
+fn grow(
+    rows: &TrainingRows,
+    tasks: &[ForestTask],
+    threads: NonZeroUsize,
+) -> Result<Vec<Fitted>, TrainError> {
+    let nested = nest(tasks);
     let threads = Threads::new(threads);
     let plan = |group: &NestedTasks<'_>| group.plan(&rows.task, rows.rows.bins(), rows.classes);
     let plans = nested.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
@@ -253,22 +302,15 @@ pub fn fit_many(
 }
 
 /// Groups tasks whose forests are parts of one forest.
-///
-/// # Errors
-/// [`TrainError::Rows`] if rows that are read like this do not serve a task.
-pub(crate) fn nest<'a>(
-    read: &ReadTask,
-    tasks: &'a [ForestTask],
-) -> Result<Vec<NestedTasks<'a>>, TrainError> {
+pub(crate) fn nest(tasks: &[ForestTask]) -> Vec<NestedTasks<'_>> {
     let mut nested: Vec<NestedTasks<'_>> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
-        task.check(read)?;
         match nested.iter_mut().find(|group| task.is_related(group.tasks[0].1)) {
             Some(group) => group.tasks.push((at, task)),
             None => nested.push(NestedTasks { tasks: vec![(at, task)] }),
         }
     }
-    Ok(nested)
+    nested
 }
 
 /// A grown forest that contains the forests of nested tasks.
@@ -297,7 +339,17 @@ pub(crate) fn finish_all(
 }
 
 impl ForestTask {
-    fn check(&self, read: &ReadTask) -> Result<(), TrainError> {
+    /// This task, and the same with the seeds after its own, `seeds` in all; after the highest comes 0.
+    pub fn over_seeds(&self, seeds: u16) -> Vec<ForestTask> {
+        let after = |nth: u16| {
+            let params = self.params.after_seed(nth.into());
+            ForestTask { params, ..self.clone() }
+        };
+        (0..seeds).map(after).collect()
+    }
+
+    /// Refuses what rows that are read like this do not serve.
+    pub(crate) fn check(&self, read: &ReadTask) -> Result<(), TrainError> {
         let params = self.params.get();
         if self.features.is_empty() {
             return Err(TrainError::NoFeatures);
@@ -351,8 +403,12 @@ impl NestedTasks<'_> {
             ..first.params.get().clone()
         };
         let (read, wanted) = (read.features.features(), first.features.features());
-        let column = |feature| read.iter().position(|read| read == feature);
-        let columns: Option<Vec<usize>> = wanted.iter().map(column).collect();
+        let is_monotone = largest.monotone.is_on(&first.features);
+        let column = |feature: &Feature| {
+            let at = read.iter().position(|read| read == feature)?;
+            Some((at, is_monotone && feature.rises()))
+        };
+        let columns: Option<Vec<(usize, bool)>> = wanted.iter().map(column).collect();
         let columns = columns.ok_or(TrainError::Rows { what: "features" })?;
         Ok(ForestPlan::new(bins, largest, columns, classes))
     }
@@ -379,9 +435,10 @@ impl NestedTasks<'_> {
             let size = task.size();
             let nth = sizes.binary_search(&size).expect("sizes are those of the tasks");
             let tree = |tree: &GrowingTree| tree.truncated(size.1).finish(bins, &grown.columns);
-            let trees = grown.trees[..size.0].iter().map(tree).collect();
+            let trees = grown.trees[..size.0].iter().map(tree);
+            let (trees, leaves): (Vec<Tree>, Vec<Vec<LeafRows>>) = trees.unzip();
             let fitted = finish(read, task, trees, grown.scores[nth].clone())?;
-            Ok((at, fitted.with_ranges(&ranges)))
+            Ok((at, fitted.with_ranges(&ranges).with_leaf_rows(leaves)))
         });
         fitted.collect()
     }

@@ -63,9 +63,9 @@ pub use budgets::{
     TreeOutline, refit_leaves, squeeze,
 };
 pub use error::TrainError;
-pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many};
+pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many, fit_seeds};
 pub use params::{
-    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, ParamError,
+    CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone, ParamError,
 };
 pub use partition::{Partition, PartitionedFit, merge_answers};
 pub use provenance::{DataOrigin, Model, Provenance};
@@ -79,12 +79,13 @@ pub use splits::{
     SplitSettings, why_split,
 };
 pub use sweep::{
-    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize,
+    ForestSize, FrontMeasure, FrontPart, FrontRule, MOST_SWEEP_ROWS, PartSize, SEEDS,
     SWEEP_FORMAT_VERSION, Spread, SpreadScores, SweepAlpha, SweepAxes, SweepBest, SweepGroup,
     SweepPart, SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting,
     SweepSummary, SweepTable, SweepTimings, assemble,
 };
 pub use threads::Threads;
 pub use votes::{
-    ForestScores, NoReplay, Sent, VoteError, VoteLane, VotePolicy, VoteReplay, VoteRule,
+    ForestScores, GainWindow, LaneSent, NoReplay, Sent, VoteError, VoteGain, VoteLane, VotePolicy,
+    VoteReplay, VoteRule, WindowGain, add_gains,
 };

@@ -1,5 +1,6 @@
 //! Parameters of a forest, with scikit-learn's names and meanings.
 
+use dropcast_features::FeatureSet;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU16;
@@ -27,6 +28,10 @@ pub struct ForestParams {
     pub criterion: Criterion,
     /// Weights of the classes.
     pub class_weight: ClassWeight,
+    /// Whether the score never falls when a feature that [rises](dropcast_features::Feature::rises) is higher. Models
+    /// made before there was a choice may fall.
+    #[serde(default = "Monotone::before_there_was_a_choice")]
+    pub monotone: Monotone,
     /// Whether each tree grows on a bootstrap sample: rows drawn Poisson(1) times each.
     pub bootstrap: bool,
     /// The mean number of draws per row, 0.001 to 1 (probabilities are rounded to 1/65,536); needs
@@ -50,6 +55,7 @@ impl Default for ForestParams {
             min_samples_split: 2,
             criterion: Criterion::Gini,
             class_weight: ClassWeight::None,
+            monotone: Monotone::Auto,
             bootstrap: true,
             max_samples: None,
             seed: 1,
@@ -119,6 +125,18 @@ impl CheckedForestParams {
     pub fn get(&self) -> &ForestParams {
         &self.0
     }
+
+    /// The same, and scores may fall.
+    #[must_use]
+    pub fn not_monotone(self) -> Self {
+        CheckedForestParams(ForestParams { monotone: Monotone::Off, ..self.0 })
+    }
+
+    /// The same with the `nth` seed after this one; after the highest comes 0.
+    pub(crate) fn after_seed(&self, nth: u64) -> Self {
+        let seed = self.0.seed.wrapping_add(nth);
+        CheckedForestParams(ForestParams { seed, ..self.0.clone() })
+    }
 }
 
 impl TryFrom<ForestParams> for CheckedForestParams {
@@ -156,6 +174,61 @@ impl MaxFeatures {
             MaxFeatures::All => features,
             MaxFeatures::Count(count) => usize::from(count.get()).min(features),
         }
+    }
+}
+
+/// Whether scores never fall with a feature that rises: `auto`, `on` or `off`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Monotone {
+    /// If all features rise. Beside others, such as averages, it costs accuracy.
+    #[default]
+    Auto,
+    /// They never do.
+    On,
+    /// They may.
+    Off,
+}
+
+impl Monotone {
+    fn before_there_was_a_choice() -> Self {
+        Monotone::Off
+    }
+
+    /// Whether scores of forests on these features are kept from falling.
+    pub fn is_on(self, features: &FeatureSet) -> bool {
+        match self {
+            Monotone::Auto => features.features().iter().all(|feature| feature.rises()),
+            Monotone::On => true,
+            Monotone::Off => false,
+        }
+    }
+}
+
+impl FromStr for Monotone {
+    type Err = ParamError;
+
+    fn from_str(text: &str) -> Result<Self, ParamError> {
+        match text {
+            "auto" => Ok(Monotone::Auto),
+            "on" => Ok(Monotone::On),
+            "off" => Ok(Monotone::Off),
+            _ => Err(ParamError {
+                name: "monotone",
+                value: format!("{text:?}"),
+                expected: "auto, on or off",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Monotone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Monotone::Auto => "auto",
+            Monotone::On => "on",
+            Monotone::Off => "off",
+        })
     }
 }
 

@@ -10,7 +10,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use axes::SweepAxes;
+pub use axes::{SEEDS, SweepAxes};
 pub use part::{SweepPart, SweepPartError, assemble};
 pub use plan::{MOST_SWEEP_ROWS, SweepGroup, SweepPlan};
 pub use table::{

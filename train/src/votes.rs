@@ -3,10 +3,14 @@
 
 mod choose;
 mod error;
+mod interval;
 mod replay;
 mod rule;
 
 pub use choose::ForestScores;
 pub use error::VoteError;
-pub use replay::{NoReplay, Sent, VoteLane, VotePolicy, VoteReplay};
+pub use replay::{
+    GainWindow, LaneSent, NoReplay, Sent, VoteGain, VoteLane, VotePolicy, VoteReplay, WindowGain,
+    add_gains,
+};
 pub use rule::VoteRule;

@@ -303,7 +303,7 @@ fn models_that_are_not_sound() {
         room.write(name, MODEL.replace(from, to));
         transcript.push_str(&refuse(&room, &format!("export {name} --target dct -o tables")));
     };
-    check("version.json", "\"format_version\": 1", "\"format_version\": 3");
+    check("version.json", "\"format_version\": 1", "\"format_version\": 4");
     check("no-version.json", "\"format_version\": 1,", "");
     check("child.json", "\"right\": 2", "\"right\": 3");
     check("loop.json", "\"right\": 2", "\"right\": 0");

@@ -36,7 +36,8 @@ impl Room {
         static RUN: OnceLock<Room> = OnceLock::new();
         let made = RUN.get_or_init(|| {
             let room = Room::new();
-            room.write("small.toml", SMALL);
+            // Its few episodes are no sure gain, so the default vote would predict no drop.
+            room.write("small.toml", format!("{SMALL}\n[train]\nvote = 'f1'\n"));
             room.good("run --config small.toml");
             room
         });
@@ -151,10 +152,11 @@ impl Room {
         })
     }
 
-    /// Runs a command that must succeed; returns its stdout.
+    /// Runs a command that must succeed; returns its stdout. A model may predict no drop: small traces have few episodes.
     pub(crate) fn good(&self, typed: &str) -> String {
         let said = self.dropcast(typed);
-        assert!(said.code == Some(0) && said.stderr.is_empty(), "{said}");
+        let may_say = |line: &str| line.starts_with("note: the model never predicts a drop");
+        assert!(said.code == Some(0) && said.stderr.lines().all(may_say), "{said}");
         said.stdout
     }
 

@@ -82,6 +82,12 @@ fn every_combination_has_a_row_and_every_configuration_a_summary() {
             assert!(by_eta <= f1.min(cost), "{by_eta} {f1} {cost}");
         }
     }
+    let proposed = &rows[table["proposed"].as_u64().unwrap() as usize];
+    let model = proposed["model"].as_str().unwrap();
+    assert!(said.contains(&format!("\nProposed: {model}\n")), "{said}");
+    assert!(
+        said.contains("  on test rows: precision ") && room.path(&format!("out/{model}")).exists()
+    );
     let mean = summary[0]["test"]["f1"]["mean"].as_f64().unwrap();
     let f1 = |row: usize| rows[row]["test"]["f1"].as_f64().unwrap();
     assert!((mean - (f1(0) + f1(1)) / 2.0).abs() < 1e-12);
@@ -102,11 +108,11 @@ fn a_row_is_what_train_gives() {
     compare_with_train(&room, "out");
     // The other axes.
     let (head, _) = SWEEP.split_once("[axes]").unwrap();
-    let axes = "max_features = ['1', 'all']\nmin_samples_leaf = [1, 200]\ntrees = [2, 4]\n\
+    let axes = "seeds = [1, 2]\nmax_features = ['1', 'all']\nmin_samples_leaf = [1, 200]\ntrees = [2, 4]\n\
                 class_weight = ['none', '1:5']\nmax_bins = [16, 255]\ncriterion = 'entropy'";
     room.write("sweep.toml", format!("{head}[axes]\n{axes}"));
     let said = room.good("sweep sweep.toml -o others");
-    assert!(said.contains("32 forests") && said.contains(" all drawn, entropy"), "{said}");
+    assert!(said.contains("64 forests") && said.contains(" all drawn, entropy"), "{said}");
     compare_with_train(&room, "others");
 }
 
@@ -138,7 +144,7 @@ fn train_row(room: &Room, row: &Value, budget: &str) {
         "train --data runs/small/trace.parquet --split time --train-share 0.5 \
          --validation-share 0.25 --guard-ns 32000 --features {} --n-estimators {} \
          --max-depth {} --max-bins {} --max-features {} --criterion {} --class-weight {} \
-         --min-samples-leaf {} --vote {} --seed {} {budget} -o alone.json",
+         --min-samples-leaf {} --vote {} --seed {} --seeds 1 {budget} -o alone.json",
         features.join(","),
         row["trees"],
         row["max_depth"],
@@ -205,7 +211,10 @@ fn compare_best_with_train(room: &Room, folder: &str, budget: &str) {
         assert_eq!(row["features"], best["features"]);
         let eta = |row: &Value| row["validation"]["eta_packets"].as_f64().unwrap();
         let alike = rows.iter().filter(|other| other["features"] == best["features"]);
-        assert!(alike.clone().count() == 24 && alike.map(eta).all(|other| other >= eta(row)));
+        // Of two seeds the worse one counts.
+        let medians: Vec<f64> =
+            alike.map(eta).collect::<Vec<_>>().chunks(2).map(|of| of[0].max(of[1])).collect();
+        assert!(medians.len() == 12 && medians.iter().all(|&other| other >= eta(row)));
         train_row(room, row, budget);
         let file = format!("{folder}/{}", best["model"].as_str().unwrap());
         assert!(room.read("alone.json") == room.read(&file), "{best}");
@@ -264,7 +273,7 @@ fn parts_with_few_episodes_of_drops_are_told() {
     let table = table(&room, "out");
     assert_eq!(table["split"]["by"], "time", "unless another is named");
     assert!(
-        said.contains("\n1 forest; the Pareto-optimal ones by F1 on validation rows"),
+        said.contains("\n8 forests; the Pareto-optimal ones by F1 on validation rows"),
         "{said}"
     );
     assert!(said.contains(" in 1 episode\n") || !said.contains(" 1 episode"), "{said}");
@@ -288,8 +297,9 @@ fn parts_with_few_episodes_of_drops_are_told() {
 /// Killed with SIGKILL.
 #[test]
 fn a_killed_sweep_goes_on_where_it_was() {
-    let seeds: Vec<String> = (0..20).map(|seed| seed.to_string()).collect();
-    let sweep = SWEEP.replace("seeds = [7, 8]", &format!("seeds = [{}]", seeds.join(", ")));
+    let seeds: Vec<String> = (1..=20).map(|rows| rows.to_string()).collect();
+    let axis = format!("seeds = [7, 8]\nmin_samples_leaf = [{}]", seeds.join(", "));
+    let sweep = SWEEP.replace("seeds = [7, 8]", &axis);
     let sweep = sweep.replace("eta = true", "eta = true\nbudget = 'thresholds=12'");
     let room = room(&sweep);
     let parts = || -> BTreeMap<String, Vec<u8>> {

@@ -47,7 +47,25 @@ pub struct Forest {
     pub trees: Vec<Tree>,
 }
 
+/// The training rows that a leaf stands on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeafRows {
+    /// Rows, as often as they were drawn into the tree's sample.
+    pub rows: u64,
+    /// How many of them are drops.
+    pub drops: u64,
+}
+
 impl Tree {
+    /// The weights of the leaves, in the order of nodes.
+    pub fn leaves(&self) -> impl Iterator<Item = u8> + Clone {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Leaf { weight } => Some(*weight),
+            Node::Split { .. } => None,
+        })
+    }
+
     /// Weight of the leaf that `row` reaches.
     pub fn weight(&self, row: &[u32]) -> u8 {
         let mut at = 0;
@@ -60,6 +78,26 @@ impl Tree {
                 }
             }
         }
+    }
+
+    /// Whether at each split on `feature` no leaf on the left weighs more than one on the right.
+    fn rises(&self, feature: usize) -> bool {
+        // By node, the least and the most that its leaves weigh; children come after their parents.
+        let mut weights = vec![(0, 0); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            weights[at] = match *node {
+                Node::Leaf { weight } => (weight, weight),
+                Node::Split { feature: of, left, right, .. } => {
+                    let (left, right): ((u8, u8), (u8, u8)) =
+                        (weights[left as usize], weights[right as usize]);
+                    if usize::from(of) == feature && left.1 > right.0 {
+                        return false;
+                    }
+                    (left.0.min(right.0), left.1.max(right.1))
+                }
+            };
+        }
+        true
     }
 
     /// Longest path from the root to a leaf, in splits.
@@ -86,6 +124,18 @@ impl Forest {
         self.score(row) > self.vote_threshold
     }
 
+    /// Names of the features that it splits on without the score ever falling when one is higher: on the left of each
+    /// such split no leaf weighs more than any on its right. A forest may be so without being found out here.
+    pub fn rising(&self) -> impl Iterator<Item = &str> {
+        let is_split = |feature: usize| {
+            let splits = |node: &Node| matches!(node, Node::Split { feature: of, .. } if usize::from(*of) == feature);
+            self.trees.iter().flat_map(|tree| &tree.nodes).any(splits)
+        };
+        let rises = move |feature: usize| self.trees.iter().all(|tree| tree.rises(feature));
+        let names = self.features.iter().enumerate();
+        names.filter(move |(at, _)| is_split(*at) && rises(*at)).map(|(_, name)| name.as_str())
+    }
+
     /// Depth of the deepest tree.
     pub fn depth(&self) -> usize {
         self.trees.iter().map(Tree::depth).max().unwrap_or(0)
@@ -96,10 +146,7 @@ impl Forest {
     pub fn constant(&self) -> Option<bool> {
         let (mut least, mut most) = (0, 0);
         for tree in &self.trees {
-            let weights = tree.nodes.iter().filter_map(|node| match node {
-                Node::Leaf { weight } => Some(u32::from(*weight)),
-                Node::Split { .. } => None,
-            });
+            let weights = tree.leaves().map(u32::from);
             least += weights.clone().min().unwrap_or(0);
             most += weights.max().unwrap_or(0);
         }

@@ -1,7 +1,7 @@
 //! A model and its file, `model.json` (`docs/model.md`).
 
 use crate::json_layout::lay_out;
-use crate::{FeatureRange, Forest, ForestError, ImportOrigin, Metrics};
+use crate::{FeatureRange, Forest, ForestError, ImportOrigin, LeafRows, Metrics};
 use dropcast_data::AVERAGE_NS3_TRUNC;
 use dropcast_features::{Feature, FeatureSet, Memory, UnknownFeature};
 use dropcast_oracle::DropOracle;
@@ -9,8 +9,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Version of the format that [`Model::to_json`] writes. Models without ranges of features are version 1.
-pub const FORMAT_VERSION: u64 = 2;
+/// Version of the format that [`Model::to_json`] writes.
+pub const FORMAT_VERSION: u64 = 3;
+
+/// Version of a model with ranges of features, which all of them have; without rows of leaves and metrics over seeds.
+const WITH_RANGES: u64 = 2;
 
 /// Version of a model without ranges of features.
 const WITHOUT_RANGES: u64 = 1;
@@ -27,6 +30,9 @@ pub struct Model<P> {
     pub features: FeatureSet,
     /// The range of each feature on the rows that trained; absent if it was made before models had them, or elsewhere.
     pub ranges: Option<Vec<FeatureRange>>,
+    /// By tree, the training rows of each leaf, in the order of nodes; absent if it was made before models had them, or
+    /// elsewhere, or squeezed into a budget.
+    pub leaf_rows: Option<Vec<Vec<LeafRows>>>,
     /// The switch it is for.
     pub switch: SwitchContext,
     /// The buffer it was trained for, bytes, if its thresholds were later scaled to another
@@ -65,11 +71,29 @@ pub enum ModelError {
     NoVersion,
     /// Another format version.
     #[error(
-        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} and {FORMAT_VERSION}"
+        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} to {FORMAT_VERSION}"
     )]
     Version {
         /// The version in the text.
         found: String,
+    },
+    /// A field that models of this version do not have.
+    #[error("the model has {field}, which format_version {version} does not have")]
+    Newer {
+        /// The field.
+        field: &'static str,
+        /// The model's version.
+        version: u64,
+    },
+    /// The rows of leaves are not those of the forest's leaves.
+    #[error("the model's leaf_rows have {found} for tree {tree}, whose leaves are {expected}")]
+    LeafRows {
+        /// The tree.
+        tree: usize,
+        /// How many there are, or what is wrong with one.
+        found: String,
+        /// The number of its leaves.
+        expected: usize,
     },
     /// The forest is not sound.
     #[error("the model's forest is not sound: {0}")]
@@ -122,6 +146,7 @@ impl<P> Model<P> {
             forest,
             features,
             ranges: None,
+            leaf_rows: None,
             switch,
             rescaled_from_bytes: None,
             provenance: None,
@@ -138,9 +163,10 @@ impl<P> Model<P> {
         let range = |at: usize| self.ranges.as_ref().and_then(|ranges| ranges.get(at).copied());
         let described = self.features.features().iter().enumerate();
         let text = ModelText {
-            format_version: if self.ranges.is_some() { FORMAT_VERSION } else { WITHOUT_RANGES },
+            format_version: FORMAT_VERSION,
             features: described.map(|(at, &feature)| describe(feature, range(at))).collect(),
             forest: Cow::Borrowed(&self.forest),
+            leaf_rows: self.leaf_rows.as_ref().map(Cow::Borrowed),
             switch: Cow::Borrowed(&self.switch),
             rescaled_from_bytes: self.rescaled_from_bytes,
             metrics: Cow::Borrowed(&self.metrics),
@@ -161,7 +187,7 @@ impl<P> Model<P> {
     {
         let Header { format_version } = serde_json::from_str(text)?;
         let found = format_version.ok_or(ModelError::NoVersion)?;
-        let readable = [WITHOUT_RANGES, FORMAT_VERSION];
+        let readable = WITHOUT_RANGES..=FORMAT_VERSION;
         let version = found.as_u64().filter(|version| readable.contains(version));
         let version = version.ok_or_else(|| ModelError::Version { found: found.to_string() })?;
         let text: ModelText<'_, P> = serde_json::from_str(text)?;
@@ -173,16 +199,31 @@ impl<P> Model<P> {
         }
         let features = described.iter().zip(&text.features).map(|(name, info)| known(name, info));
         let features: Vec<String> = features.collect::<Result<_, ModelError>>()?;
-        Ok(Model {
+        let model = Model {
             forest,
             features: FeatureSet::try_from(features)?,
             ranges: ranges(version, &text.features)?,
+            leaf_rows: text.leaf_rows.map(Cow::into_owned),
             switch: text.switch.into_owned(),
             rescaled_from_bytes: text.rescaled_from_bytes,
             provenance: text.provenance,
             imported: text.imported.map(Cow::into_owned),
             metrics: text.metrics.into_owned(),
-        })
+        };
+        if let Some(leaves) = &model.leaf_rows {
+            check_leaf_rows(&model.forest, leaves)?;
+        }
+        match model.newest_field() {
+            Some(field) if version < FORMAT_VERSION => Err(ModelError::Newer { field, version }),
+            _ => Ok(model),
+        }
+    }
+
+    /// A field that it has and older versions do not.
+    fn newest_field(&self) -> Option<&'static str> {
+        let over_seeds = self.metrics.as_ref().and_then(|metrics| metrics.over_seeds.as_ref());
+        let leaf_rows = self.leaf_rows.as_ref().map(|_| "leaf_rows");
+        over_seeds.map(|_| "metrics.over_seeds").or(leaf_rows)
     }
 }
 
@@ -215,6 +256,8 @@ struct ModelText<'a, P> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     imported: Option<Cow<'a, ImportOrigin>>,
     forest: Cow<'a, Forest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    leaf_rows: Option<Cow<'a, Vec<Vec<LeafRows>>>>,
 }
 
 /// The unit of features of the user's own (`docs/features.md`).
@@ -246,9 +289,29 @@ fn describe(feature: Feature, range: Option<FeatureRange>) -> FeatureText {
     }
 }
 
-/// The ranges of the features, which all models of a version have, or none.
+/// Refuses rows of other leaves than the forest has.
+fn check_leaf_rows(forest: &Forest, leaves: &[Vec<LeafRows>]) -> Result<(), ModelError> {
+    for tree in 0..forest.trees.len().max(leaves.len()) {
+        let expected = forest.trees.get(tree).map_or(0, |tree| tree.leaves().count());
+        let own = leaves.get(tree).map_or(&[][..], Vec::as_slice);
+        let odd = own.iter().find(|leaf| leaf.drops > leaf.rows);
+        let found = match odd {
+            Some(LeafRows { rows, drops }) => format!("{drops} drops of {rows} rows"),
+            None if own.len() != expected => own.len().to_string(),
+            None => continue,
+        };
+        return Err(ModelError::LeafRows { tree, found, expected });
+    }
+    Ok(())
+}
+
+/// The ranges of the features, which all have, or none.
 fn ranges(version: u64, features: &[FeatureText]) -> Result<Option<Vec<FeatureRange>>, ModelError> {
-    let has_ranges = version == FORMAT_VERSION;
+    let has_ranges = match version {
+        WITHOUT_RANGES => false,
+        WITH_RANGES => true,
+        _ => features.iter().any(|info| info.range.is_some()),
+    };
     for FeatureText { name, range, .. } in features {
         let found = match range {
             None if has_ranges => "no range".to_owned(),

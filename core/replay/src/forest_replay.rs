@@ -222,7 +222,7 @@ impl ForestReplay {
             let site = Site { specs: &self.specs, options: &self.options, pauses: &self.pauses };
             let drain = site.drain(switch_id, spec);
             let policies = lanes.iter().map(|lane| lane.policy);
-            SwitchLanes::new(spec, &self.options, &drain, policies, has_baselines)
+            SwitchLanes::new((switch_id, spec), &self.options, &drain, policies, has_baselines)
         };
         let (specs, lowest) = (&self.specs, &self.lowest);
         let site = Site { specs, options: &self.options, pauses: &self.pauses };
@@ -244,9 +244,12 @@ impl ForestReplay {
             self.groups.iter().map(|group| group.places.clone()).collect();
         let groups = self.threads.map(self.groups, LaneGroup::finish);
         let first = groups.first().cloned().unwrap_or_default();
-        let mut sent = LanesSent { lanes: vec![Sent::default(); lanes], ..first };
-        for (places, group) in places.iter().zip(&groups) {
-            places.iter().zip(&group.lanes).for_each(|(&place, lane)| sent.lanes[place] = *lane);
+        let (all, gains) = (vec![Sent::default(); lanes], vec![Vec::new(); lanes]);
+        let mut sent = LanesSent { lanes: all, gains, ..first };
+        for (places, group) in places.iter().zip(groups) {
+            for (&place, (lane, gains)) in places.iter().zip(group.lanes.iter().zip(group.gains)) {
+                (sent.lanes[place], sent.gains[place]) = (*lane, gains);
+            }
         }
         sent.alphas = self.alphas.map(CountedAlphas::finish);
         sent.add_to_all(self.unreplayed);
@@ -407,6 +410,7 @@ impl LaneGroup {
             baselines: self.has_baselines.then(BaselinesSent::default),
             alphas: None,
             lanes: vec![Sent::default(); self.lanes.len()],
+            gains: vec![Vec::new(); self.lanes.len()],
         };
         for switch in self.switches.into_values() {
             sum.add(&switch.finish());

@@ -15,6 +15,7 @@ pub(crate) const PROJECTED_OCCUPANCY: Descriptor = Descriptor {
     unit: "bytes",
     definition: "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped",
     scales_with_buffer: true,
+    rises: true,
     memory: Memory::ArrivalRates(Horizon::TwoRtts),
     parts: &[Part::Arrivals, Part::Expected(16), Part::TotalAhead(16)],
     observe: |packet| packet.history.projection().occupancy_bytes(),

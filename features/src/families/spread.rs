@@ -11,6 +11,7 @@ pub(crate) const SPREAD_IN_QUARTER_RTT: Descriptor = Descriptor {
     unit: "bytes",
     definition: "level_in_quarter_rtt near the level at which the buffer would be full, from sums in which each event counts five queues anew; elsewhere more",
     scales_with_buffer: true,
+    rises: true,
     memory: Memory::SpreadCut,
     parts: &[Part::Arrivals, Part::Expected(2), Part::Spread, Part::NearSpread],
     observe: |packet| packet.history.spread().bytes_up_to(packet.queue_bytes),

@@ -87,7 +87,7 @@ fn measure_recipe(
     let mut rows = Vec::new();
     let split = choose_split(traces, &recipe.settings.split.check()?, progress)?;
     for trees in TREES {
-        let settings = TrainSettings { n_estimators: trees, ..recipe.settings.clone() };
+        let settings = TrainSettings { n_estimators: trees, seeds: 1, ..recipe.settings.clone() };
         let model = train_on(traces, &split, &settings, &Resources::default(), progress)?.model;
         let report = measure(
             &model,

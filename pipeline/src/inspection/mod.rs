@@ -1,6 +1,7 @@
 //! What a file holds: events, traces, models, tables, reports.
 
 mod content;
+pub mod few_rows;
 pub mod statistics;
 pub mod summary;
 

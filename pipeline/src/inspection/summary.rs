@@ -1,6 +1,7 @@
 //! What a file holds, as programs read it.
 
 use super::Inspected;
+use super::few_rows::FewRows;
 use super::statistics::Statistics;
 use crate::collect::capture_packets::CapturePackets;
 use crate::exact_times::meta_value;
@@ -68,6 +69,10 @@ pub enum InspectedSummary<'a> {
         data: Vec<&'a str>,
         /// Its scores.
         metrics: Option<&'a Metrics>,
+        /// Features with which its score never falls.
+        rising: Vec<&'a str>,
+        /// Its leaves that stand on few training rows; null if it does not say what they stand on.
+        few_rows: Option<FewRows>,
     },
     /// A `.dct` table.
     Table {
@@ -144,6 +149,8 @@ impl<'a> InspectedSummary<'a> {
                 made.data.iter().map(|origin| origin.name.as_str()).collect()
             }),
             metrics: metrics.as_ref(),
+            rising: forest.rising().collect(),
+            few_rows: FewRows::of(model),
         }
     }
 

@@ -99,7 +99,7 @@ impl Total {
     fn add(&mut self, scores: &PartMetrics, sent: &LanesSent, lane: usize) {
         self.confusion.merge(&scores.confusion);
         let lanes = sent.lanes.get(lane).copied().into_iter().collect();
-        self.sent.add(&LanesSent { lqd: sent.lqd, baselines: None, alphas: None, lanes });
+        self.sent.add(&LanesSent { lqd: sent.lqd, lanes, ..LanesSent::default() });
         self.f1 = self.confusion.f1();
         self.eta_packets = self.sent.lqd_to_lane(0);
     }

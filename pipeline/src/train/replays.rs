@@ -6,7 +6,7 @@ use dropcast_data::LabelledBatch;
 use dropcast_forest::Forest;
 use dropcast_replay::{AlphasSent, ForestReplay, LanesSent};
 use dropcast_train::{
-    Part, ReplayRows, Sent, Split, VoteLane, VotePolicy, VoteReplay, rows_to_replay,
+    LaneSent, Part, ReplayRows, Sent, Split, VoteLane, VotePolicy, VoteReplay, rows_to_replay,
 };
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -103,10 +103,11 @@ impl Replays<'_> {
             let lanes: Vec<VoteLane> =
                 lanes.iter().map(|lane| VoteLane { forest: place(lane.forest), ..*lane }).collect();
             let forests: Vec<&Forest> = used.iter().map(|&forest| forests[forest]).collect();
-            let LanesSent { lqd, lanes, .. } =
+            let LanesSent { lqd, lanes, gains, .. } =
                 self.pass(&[part], &forests, &lanes, switches, |replay| replay)?;
             all.lqd = lqd;
             all.lanes.extend(lanes);
+            all.gains.extend(gains);
         }
         Ok(all)
     }
@@ -184,7 +185,7 @@ impl Replays<'_> {
                     break;
                 }
             }
-            sum.add(&replay.finish());
+            sum.add(&replay.finish().of_run(trace.origin.run));
         }
         Ok(sum)
     }
@@ -208,7 +209,7 @@ pub(crate) struct ForestsReplay<'a> {
 impl VoteReplay for ForestsReplay<'_> {
     type Error = PipelineError;
 
-    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, PipelineError> {
-        Ok(self.replays.replay(part, &self.forests, lanes)?.lanes)
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, PipelineError> {
+        Ok(self.replays.replay(part, &self.forests, lanes)?.by_lane())
     }
 }

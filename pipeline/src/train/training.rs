@@ -16,8 +16,8 @@ use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Budget, BudgetObjective, CheckedForestParams, ChosenSplit, FitTask, Fitted,
     ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Split, SplitChoice,
-    SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many, refit_leaves,
-    rows_of_part, squeeze,
+    SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many, fit_seeds,
+    refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -262,7 +262,8 @@ pub fn train_on(
     progress: &dyn Progress,
 ) -> Result<Fitted, PipelineError> {
     progress.begin("train");
-    let mut fitted = Training::new(traces, settings, resources, progress)?.fit(&chosen.split)?;
+    let training = Training::new(traces, settings, resources, progress)?;
+    let mut fitted = training.fit_seeds(&chosen.split, settings.seeds_together())?;
     fitted.record(chosen);
     cautions(&fitted.model).iter().for_each(|caution| progress.note(caution));
     let forest = &fitted.model.forest;
@@ -324,6 +325,12 @@ impl<'a> Training<'a> {
 
     /// Trains on the training rows of `split`, and measures the rest.
     pub(crate) fn fit(&self, split: &Split) -> Result<Fitted, PipelineError> {
+        self.fit_seeds(split, 1)
+    }
+
+    /// The same with so many seeds, which are measured too; more than one only where
+    /// [`TrainSettings::seeds_together`] says so.
+    fn fit_seeds(&self, split: &Split, seeds: u16) -> Result<Fitted, PipelineError> {
         let replays = Replays {
             traces: self.traces,
             split,
@@ -331,19 +338,21 @@ impl<'a> Training<'a> {
             threads: self.threads(),
         };
         let vote = vote_rule(self.settings.vote, &replays, self.progress)?;
-        // Rules that replay choose when the forest is there.
+        // Rules that replay choose when the forests are there.
         let first_vote = if vote.replays() { VoteRule::F1 } else { vote };
         let mut fitted = match &self.settings.budget {
-            None => self.fit_whole(split, first_vote)?,
-            Some(budget) => self.fit_within(budget, split, first_vote)?,
+            None => self.fit_whole(split, first_vote, seeds)?,
+            Some(budget) => vec![self.fit_within(budget, split, first_vote)?],
         };
         if let Some(ridge) = self.settings.refit_leaves {
-            fitted = self.refit(&fitted, split, first_vote, ridge)?;
+            for fitted in &mut fitted {
+                *fitted = self.refit(fitted, split, first_vote, ridge)?;
+            }
         }
         if vote.replays() {
-            choose_votes(vote, &replays, std::slice::from_mut(&mut fitted))?;
+            choose_votes(vote, &replays, &mut fitted)?;
         }
-        Ok(fitted)
+        Ok(Fitted::first_over_seeds(fitted).expect("at least one seed is trained"))
     }
 
     /// The same trees, with leaf weights that fit the training rows together.
@@ -368,15 +377,19 @@ impl<'a> Training<'a> {
         Ok(fitted)
     }
 
-    fn fit_whole(&self, split: &Split, vote: VoteRule) -> Result<Fitted, PipelineError> {
-        match self.settings.trainer {
-            Trainer::Dropcast => {}
-            Trainer::Linfa => {
-                return self.fit_by(dropcast_interop::TrainerCrate::Linfa, split, vote);
-            }
-            Trainer::Smartcore => {
-                return self.fit_by(dropcast_interop::TrainerCrate::Smartcore, split, vote);
-            }
+    fn fit_whole(
+        &self,
+        split: &Split,
+        vote: VoteRule,
+        seeds: u16,
+    ) -> Result<Vec<Fitted>, PipelineError> {
+        let other = match self.settings.trainer {
+            Trainer::Dropcast => None,
+            Trainer::Linfa => Some(dropcast_interop::TrainerCrate::Linfa),
+            Trainer::Smartcore => Some(dropcast_interop::TrainerCrate::Smartcore),
+        };
+        if let Some(other) = other {
+            return Ok(vec![self.fit_by(other, split, vote)?]);
         }
         let task = ForestTask {
             features: self.settings.features.clone(),
@@ -385,10 +398,9 @@ impl<'a> Training<'a> {
         };
         let rows = self.read(split)?;
         check(self.progress)?;
-        let fitted = fit_many(&rows, &[task], self.threads());
+        let fitted = fit_seeds(&rows, &task, seeds, self.threads());
         check(self.progress)?;
-        let fitted = fitted.map_err(|error| self.traces.explain(error))?;
-        Ok(fitted.into_iter().next().expect("one task gives one model"))
+        fitted.map_err(|error| self.traces.explain(error))
     }
 
     /// Trains with another crate's trainer.

@@ -172,7 +172,8 @@ class Model:
 
     def _repr_html_(self) -> str:
         rows = []
-        for part, scores in (self.metrics or {}).items():
+        for part in ("train", "validation", "test"):
+            scores = (self.metrics or {}).get(part)
             if scores is not None:
                 cells = "".join(
                     f"<td>{'' if scores[name] is None else format(scores[name], '.4f')}</td>"

@@ -57,6 +57,7 @@ class ForestSettings(TypedDict, total=False):
     max_bins: int
     no_bootstrap: bool
     max_samples: float | None
+    monotone: str
     budget: str | Mapping[str, int] | None
     refit_leaves: float | None
 
@@ -64,6 +65,7 @@ class ForestSettings(TypedDict, total=False):
 class SplitForestSettings(ForestSettings, total=False):
     """How forests are trained on rows that are divided, and the vote threshold is chosen."""
 
+    seeds: int
     vote: str | None
     split: Literal["auto", "time", "time-blocks", "episodes", "random", "switches", "none"]
     train_share: float | None

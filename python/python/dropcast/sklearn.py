@@ -206,6 +206,7 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             "max_bins": self.max_bins,
             "no_bootstrap": not self.bootstrap,
             "max_samples": self.max_samples,
+            "seeds": 1,
             "vote": self.vote,
             "features": names,
             "seed": int(seed),

@@ -189,6 +189,12 @@ class Sweep:
         """The rows of Pareto-optimal forests."""
         return [row for row in self.rows if row["pareto"]]
 
+    @property
+    def proposed(self) -> dict[str, Any] | None:
+        """The cheapest Pareto-optimal row within noise of the best; None without a front."""
+        at = self.table["proposed"]
+        return None if at is None else self.rows[at]
+
     def model(self, row: Mapping[str, Any]) -> Model:
         """The model of a Pareto-optimal row."""
         name = row["model"]

@@ -49,7 +49,7 @@ pub fn oracle_gain(
         }
     });
     let [measured, chosen_on] = <[_; 2]>::try_from(passes).expect("one result for each pass");
-    let LanesSent { lqd, baselines, alphas, lanes } = match measured {
+    let LanesSent { lqd, baselines, alphas, lanes, .. } = match measured {
         Err(PipelineError::Replay { trace, source: ForestReplayError::NoArrivals }) => {
             let problem = "does not say when and where its packets arrived";
             return Ok(Err(format!("trace {trace} {problem}")));

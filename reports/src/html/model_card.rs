@@ -142,6 +142,7 @@ fn quality(report: &Report) -> Vec<String> {
             optional(report.calibration.brier, 4)
         ),
     ];
+    facts.extend(crate::words::model::training_over_seeds(report));
     let gain = report.gain.as_ref();
     facts.extend(gain.into_iter().flat_map(crate::gain_words::gain_sentences));
     if let Some(replay) = &report.replay {

@@ -58,7 +58,7 @@ fn summary(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (front, shown) = (part_name(sweep.front.part), part_name(shown_part(sweep)));
     page.paragraph(&format!(
         "Forests are compared on {front} rows. Scores below are of {shown} rows unless stated \
-         otherwise. Scores of a configuration are means over its seeds."
+         otherwise. A configuration stands and falls with its median seed; its scores in tables are means over seeds."
     ));
     parts(page, sweep);
     if let Some(sentence) = alpha_sentence(sweep) {
@@ -111,7 +111,7 @@ fn parts(page: &mut Body, sweep: &SweepTable) {
     }
 }
 
-/// The forest that is proposed, the knee of the front, and the best one regardless of size.
+/// The forest that is proposed, and the best one regardless of size.
 fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let (part, measure) = (sweep.front.part, Measure::from(sweep.front.measure));
     let score = |row: &SweepRow| {
@@ -122,26 +122,32 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
     let scored = front.filter_map(|row| Some((score(row)?, row)));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| smaller(a.1, b.1)));
     let Some((_, best)) = best else { return };
-    let knee = sweep.front.knee(&sweep.rows).map_or(best, |at| &sweep.rows[at]);
-    let is_best = std::ptr::eq(knee, best);
+    let proposed = sweep.proposed.and_then(|at| sweep.rows.get(at)).unwrap_or(best);
+    let is_best = std::ptr::eq(proposed, best);
+    let alike = sweep.summary.iter().filter(|summary| summary.within_noise).count();
     page.lead(&format!(
         "Proposed: {}. {}",
-        named(knee, recipes),
+        named(proposed, recipes),
         if is_best {
             format!(
-                "It has the best {} on {} rows, and no smaller forest of the front comes close.",
+                "Its configuration has the best median {} on {} rows, and no smaller one of the front is within noise of it.",
                 measure.name(),
                 part_name(part)
             )
         } else {
             format!(
-                "It is the knee of the Pareto front: more entries buy little {} on {} rows.",
+                "It is the smallest of the Pareto front within noise of the best {} on {} rows, seed by seed: {alike} of {} \
+                 configurations are.",
                 measure.name(),
-                part_name(part)
+                part_name(part),
+                sweep.summary.len()
             )
         }
     ));
-    cards(page, sweep, knee);
+    if let Some(model) = &proposed.model {
+        page.paragraph(&format!("Its model: {model}."));
+    }
+    cards(page, sweep, proposed);
     if !is_best {
         let of = |row: &SweepRow, part, measure: Measure| {
             let value = row.scores(part).and_then(|scores| measure.value(scores));
@@ -159,12 +165,12 @@ fn best(page: &mut Body, sweep: &SweepTable, recipes: &[Recipe<'_>]) {
             part_name(part),
             named(best, recipes),
             of(best, part, measure),
-            of(knee, part, measure),
+            of(proposed, part, measure),
             part_name(shown),
             of(best, shown, Measure::F1),
-            of(knee, shown, Measure::F1),
+            of(proposed, shown, Measure::F1),
             entries(best),
-            entries(knee)
+            entries(proposed)
         ));
     }
 }

@@ -28,8 +28,8 @@ pub fn folds_table(result: &CrossValidation) -> String {
     ];
     for (name, spread) in named {
         let spread = match spread {
-            Some(Spread { mean, sd: Some(sd) }) => format!("{mean:.4} +- {sd:.4}"),
-            Some(Spread { mean, sd: None }) => format!("{mean:.4}"),
+            Some(Spread { mean, sd: Some(sd), .. }) => format!("{mean:.4} +- {sd:.4}"),
+            Some(Spread { mean, sd: None, .. }) => format!("{mean:.4}"),
             None => "undefined in a fold".to_owned(),
         };
         text.push_str(&format!("{name:14} {spread}\n"));

@@ -5,7 +5,9 @@ use super::statistics::statistics_table;
 use super::sweep::sweep_tables;
 use crate::numbers::{count, duration, utc};
 use dropcast_data::Problem;
+use dropcast_forest::LeafRows;
 use dropcast_pipeline::collect::capture_packets::{AddressPackets, CapturePackets};
+use dropcast_pipeline::inspection::few_rows::{FewRows, LeafOnFew};
 use dropcast_pipeline::inspection::{Checked, Inspected};
 use dropcast_train::Model;
 
@@ -69,7 +71,7 @@ pub fn inspected_text(found: &Inspected) -> String {
     }
 }
 
-/// Subnets, addresses or VLANs that are listed, at most.
+/// Subnets, addresses, VLANs or leaves that are listed, at most.
 const MOST_LISTED: usize = 12;
 
 /// What the packets of a capture are.
@@ -130,5 +132,32 @@ fn model_text(model: &Model) -> String {
         let (seed, data) = (made.parameters.get().seed, names.join(", "));
         text.push_str(&format!("seed: {seed}\nsplit: {split}\ndata: {data}\n"));
     }
+    let rising: Vec<&str> = model.forest.rising().collect();
+    if !rising.is_empty() {
+        text.push_str(&format!("its score never falls with a higher {}\n", rising.join(", ")));
+    }
+    text.push_str(&FewRows::of(model).map_or_else(String::new, |few| few_rows_text(&few)));
     text + &model.metrics.as_ref().map_or_else(String::new, metrics_table)
+}
+
+/// Which leaves stand on few training rows.
+fn few_rows_text(few: &FewRows) -> String {
+    let FewRows { below, leaves, drops, drops_on_few, on_few } = few;
+    let mut text = format!(
+        "leaves: {leaves}, {} of them on fewer than {below} training rows: {} of {} drops end there (each in one leaf of \
+         every tree, as often as it was drawn)\n",
+        on_few.len(),
+        count(*drops_on_few),
+        count(*drops)
+    );
+    for LeafOnFew { tree, weight, stands_on } in on_few.iter().take(MOST_LISTED) {
+        let LeafRows { rows, drops } = stands_on;
+        text.push_str(&format!(
+            "  tree {tree}: weight {weight} on {rows} rows, {drops} of them drops\n"
+        ));
+    }
+    if on_few.len() > MOST_LISTED {
+        text.push_str(&format!("  and {} more\n", on_few.len() - MOST_LISTED));
+    }
+    text
 }

@@ -1,6 +1,7 @@
 //! A model in words.
 
-use dropcast_forest::{Forest, Metrics, PartMetrics};
+use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
+use dropcast_measure::Report;
 use dropcast_pipeline::train::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
@@ -37,7 +38,7 @@ pub fn constant_warning(forest: &Forest) -> Option<&'static str> {
     })
 }
 
-/// The metrics as a table.
+/// The metrics as a table, and what they are over seeds.
 pub fn metrics_table(metrics: &Metrics) -> String {
     let mut text =
         "rows        drops  precision  recall      F1  avg. precision  1/eta bound\n".to_owned();
@@ -46,7 +47,50 @@ pub fn metrics_table(metrics: &Metrics) -> String {
     for (name, part) in others.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?))) {
         text.push_str(&metrics_row(name, part));
     }
+    match &metrics.over_seeds {
+        Some(over) => {
+            text.push_str(&format!("over {}, the median (lowest to highest):\n", seeds(over)));
+            for (name, ranges) in [("valid", &over.validation), ("test", &over.test)] {
+                let words =
+                    ranges.as_ref().map(|ranges| format!("{name:5} {}\n", ranges_words(ranges)));
+                text.push_str(&words.unwrap_or_default());
+            }
+        }
+        None => text.push_str("One seed was trained: what another changes is not known.\n"),
+    }
     text
+}
+
+/// What the model's training found over seeds, on the test rows if there were any; none if it was not over seeds.
+pub(crate) fn training_over_seeds(report: &Report) -> Option<String> {
+    let over = report.model.metrics.as_ref()?.over_seeds.as_ref()?;
+    let (rows, ranges) = match (&over.test, &over.validation) {
+        (Some(test), _) => ("test", test),
+        (None, validation) => ("validation", validation.as_ref()?),
+    };
+    Some(format!(
+        "When it was trained, on the {rows} rows, over {}, the median (lowest to highest): {}.",
+        seeds(over),
+        ranges_words(ranges)
+    ))
+}
+
+/// Which seeds were trained.
+fn seeds(over: &SeedMetrics) -> String {
+    let [first, .., last] = over.seeds.as_slice() else { return "one seed".to_owned() };
+    format!("{} seeds, {first} to {last} (the model is of seed {first})", over.seeds.len())
+}
+
+/// The scores of a part over seeds.
+fn ranges_words(ranges: &ScoreRanges) -> String {
+    let range = |of: Option<ScoreRange>| match of {
+        Some(ScoreRange { lowest, median, highest }) => {
+            format!("{median:.4} ({lowest:.4} to {highest:.4})")
+        }
+        None => "- (undefined for a seed)".to_owned(),
+    };
+    let ScoreRanges { precision, recall, f1 } = *ranges;
+    format!("precision {}, recall {}, F1 {}", range(precision), range(recall), range(f1))
 }
 
 /// A line of the table.

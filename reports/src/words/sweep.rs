@@ -1,6 +1,9 @@
 //! A sweep in words.
 
-use dropcast_train::{FrontMeasure, Split, SweepRow, SweepScores, SweepTable};
+use crate::numbers::optional;
+use dropcast_train::{
+    FrontMeasure, Split, Spread, SweepRow, SweepScores, SweepSummary, SweepTable,
+};
 use std::collections::BTreeMap;
 
 /// The rows by part, and the front, as tables.
@@ -32,7 +35,7 @@ pub fn sweep_tables(table: &SweepTable) -> String {
         text.push_str(&format!("{sentence}\n"));
     }
     text.push_str(&format!(
-        "{} {}; the Pareto-optimal ones by {measure} on {} rows and by ternary entries:\n\n\
+        "{} {}; the Pareto-optimal ones by {measure} on {} rows and by ternary entries, each the median of its seeds:\n\n\
          {:>7} {:>8} {:>8} {:>8} {:>8}  configuration\n",
         table.rows.len(),
         if table.rows.len() == 1 { "forest" } else { "forests" },
@@ -44,7 +47,7 @@ pub fn sweep_tables(table: &SweepTable) -> String {
         "test F1",
     ));
     text.push_str(&front_rows(table));
-    text.push_str(&knee(table));
+    text.push_str(&proposed(table));
     text.push_str(&best_models(table));
     text
 }
@@ -94,18 +97,61 @@ fn front_rows(table: &SweepTable) -> String {
     text
 }
 
-/// The row at which more entries begin to buy little.
-fn knee(table: &SweepTable) -> String {
-    let Some(at) = table.front.knee(&table.rows) else { return String::new() };
-    let row = &table.rows[at];
-    format!(
-        "\nThe knee of the front, where more entries begin to buy little: {} x {}, seed {}, with {} \
-         entries.\n",
+/// Configurations within noise of the best that are listed, at most.
+const MOST_LISTED: usize = 12;
+
+/// The proposed forest, and what is as good as the best one within noise.
+fn proposed(table: &SweepTable) -> String {
+    let Some(row) = table.proposed.and_then(|at| table.rows.get(at)) else { return String::new() };
+    let mut text = format!(
+        "\nProposed: {}\n  {} x {}, {}, vote {}, seed {}, {} entries: the cheapest of the front within noise of the best.\n",
+        row.model.as_deref().unwrap_or("no model"),
         row.setting.trees,
         row.setting.max_depth,
+        row.setting.features.join(","),
+        row.setting.vote,
         row.seed,
         row.size.ternary_entries.unwrap_or_default()
-    )
+    );
+    for (name, scores) in [("validation", &row.validation), ("test", &row.test)] {
+        let Some(scores) = scores else { continue };
+        text.push_str(&format!(
+            "  on {name} rows: precision {}, recall {}, F1 {}\n",
+            optional(scores.precision, 4),
+            optional(scores.recall, 4),
+            optional(scores.f1, 4)
+        ));
+    }
+    let mut within: Vec<&SweepSummary> =
+        table.summary.iter().filter(|summary| summary.within_noise).collect();
+    let entries = |summary: &SweepSummary| table.rows[summary.row].size.ternary_entries;
+    within.sort_by_key(|summary| (entries(summary).is_none(), entries(summary)));
+    text.push_str(&format!(
+        "\n{} of {} configurations are no worse than the best one beyond noise (seed by seed, {} seeds):\n",
+        within.len(),
+        table.summary.len(),
+        within.first().map_or(0, |summary| summary.seeds)
+    ));
+    for summary in within.iter().take(MOST_LISTED) {
+        let f1 = match summary.test.as_ref().or(summary.validation.as_ref()).and_then(|of| of.f1) {
+            Some(Spread { lowest, median, highest, .. }) => {
+                format!("{median:.4} ({lowest:.4} to {highest:.4})")
+            }
+            None => "-".to_owned(),
+        };
+        text.push_str(&format!(
+            "{:>7} entries, F1 {f1}: {} x {}, {}, vote {}\n",
+            entries(summary).map_or_else(|| "-".to_owned(), |entries| entries.to_string()),
+            summary.setting.trees,
+            summary.setting.max_depth,
+            summary.setting.features.join(","),
+            summary.setting.vote
+        ));
+    }
+    if within.len() > MOST_LISTED {
+        text.push_str(&format!("        and {} more\n", within.len() - MOST_LISTED));
+    }
+    text
 }
 
 /// The saved model of each feature set, one on each line.

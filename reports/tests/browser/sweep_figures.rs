@@ -16,7 +16,7 @@ pub(crate) fn expected(sweep: &Value) -> Shown {
     for summary in sweep["summary"].as_array().unwrap() {
         of_configuration(&mut shown, summary);
     }
-    add(&mut shown, FRONT, "knee", knee(sweep));
+    add(&mut shown, FRONT, "proposed", proposed(sweep));
     for recipe in ["weights none", "weights balanced"] {
         let figure = format!("Scores against trees at depth 4 ({recipe})");
         for score in [0.65, 0.35, 0.45, 0.99] {
@@ -32,23 +32,10 @@ fn recipe(setting: &Value) -> &'static str {
     if setting["class_weight"] == "none" { "weights none" } else { "weights balanced" }
 }
 
-/// The smallest of the front with nine tenths of its gain, or as good as the best within the deviation
-/// over seeds of the best's configuration.
-fn knee(sweep: &Value) -> (String, f64) {
-    let rows = sweep["rows"].as_array().unwrap();
-    let eta = |row: &Value| row["validation"]["eta_packets"].as_f64().unwrap();
-    let mut front: Vec<&Value> = rows.iter().filter(|row| row["pareto"] == true).collect();
-    front.sort_by_key(|row| row["ternary_entries"].as_u64());
-    let best = front.iter().copied().min_by(|a, b| eta(a).total_cmp(&eta(b))).unwrap();
-    let is_like = |row: &&Value| {
-        ["trees", "max_depth", "class_weight"].iter().all(|field| row[*field] == best[*field])
-    };
-    let own: Vec<f64> = rows.iter().filter(is_like).map(eta).collect();
-    let [one, two] = own[..] else { panic!("two seeds") };
-    let deviation = (one - two).abs() / 2.0_f64.sqrt();
-    let enough = eta(best) + deviation.max(0.1 * (eta(front[0]) - eta(best)));
-    let knee = front.into_iter().find(|row| eta(row) <= enough).unwrap();
-    (knee["ternary_entries"].to_string(), eta(knee))
+fn proposed(sweep: &Value) -> (String, f64) {
+    let row = &sweep["rows"][sweep["proposed"].as_u64().unwrap() as usize];
+    let eta = row["validation"]["eta_packets"].as_f64().unwrap();
+    (row["ternary_entries"].to_string(), eta)
 }
 
 fn of_configuration(shown: &mut Shown, summary: &Value) {

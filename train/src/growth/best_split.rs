@@ -19,6 +19,15 @@ pub(crate) struct BestSplit {
     gain: f64,
 }
 
+/// A feature whose splits are searched.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchedFeature {
+    /// The bins it may split between.
+    pub(crate) bins: CoarserBins,
+    /// Whether scores may not fall when it is higher.
+    pub(crate) rises: bool,
+}
+
 /// When a split is valid, and how it is rated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitRule {
@@ -34,10 +43,12 @@ impl SplitRule {
     ///
     /// Ties go to the feature that comes first, then to the lowest threshold. In small nodes many
     /// splits are perfect: if ties went to the lowest feature, trees would be more alike.
+    ///
+    /// On features that rise, the share of drops may not be lower on the right side.
     pub(crate) fn search(
         &self,
         histogram: &NodeHistogram,
-        bins: &[CoarserBins],
+        features: &[SearchedFeature],
         order: &[usize],
         tried: usize,
     ) -> Option<BestSplit> {
@@ -46,7 +57,7 @@ impl SplitRule {
             if nth >= tried && best.is_some() {
                 break;
             }
-            let found = self.of_feature(histogram.feature(feature), feature, &bins[feature]);
+            let found = self.of_feature(histogram.feature(feature), feature, &features[feature]);
             if let Some(found) = found
                 && best.is_none_or(|best| found.gain > best.gain)
             {
@@ -60,7 +71,7 @@ impl SplitRule {
         &self,
         by_bin: &[Counts; BINS],
         feature: usize,
-        bins: &CoarserBins,
+        SearchedFeature { bins, rises }: &SearchedFeature,
     ) -> Option<BestSplit> {
         let total = sum(by_bin);
         let mut left = Counts::default();
@@ -77,7 +88,8 @@ impl SplitRule {
             if let Some(below) = below {
                 let right = minus(total, left);
                 let gain = self.gain(left, right);
-                if self.is_valid(left, right) && best.is_none_or(|best| gain > best.gain) {
+                let is_valid = self.is_valid(left, right) && (!rises || is_rising(left, right));
+                if is_valid && best.is_none_or(|best| gain > best.gain) {
                     let bin = bins.edges[bins.middle(below, bin)];
                     best = Some(BestSplit { feature, bin, left, right, gain });
                 }
@@ -137,6 +149,12 @@ impl SplitRule {
         }
         (drop / self.weight(counts) + 0.5) as u8
     }
+}
+
+/// Whether the share of drops is not lower on the right: class weights do not change which is lower.
+fn is_rising(left: Counts, right: Counts) -> bool {
+    let cross = |a: Counts, b: Counts| u128::from(a[1].draws) * u128::from(b[0].draws);
+    cross(left, right) <= cross(right, left)
 }
 
 /// Number of rows: distinct rows if a setting needs them.

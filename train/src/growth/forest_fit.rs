@@ -1,6 +1,6 @@
 //! Growing forests, level by level.
 
-use crate::growth::best_split::{Counts, SplitRule, rows, sum};
+use crate::growth::best_split::{Counts, SearchedFeature, SplitRule, rows, sum};
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::growth::growing::GrowingTree;
 use crate::growth::histogram::{
@@ -10,7 +10,7 @@ use crate::random::Purpose;
 use crate::rows::binned::BinnedRows;
 use crate::threads::Threads;
 use crate::{ForestParams, TrainError};
-use dropcast_forest::binning::{Bins, CoarserBins};
+use dropcast_forest::binning::Bins;
 use std::collections::VecDeque;
 
 #[cfg(test)]
@@ -22,19 +22,18 @@ pub(crate) struct ForestPlan {
     pub(crate) params: ForestParams,
     /// The column of each of its features.
     columns: Vec<usize>,
-    /// By feature, the bins it may split between.
-    bins: Vec<CoarserBins>,
+    features: Vec<SearchedFeature>,
     rule: SplitRule,
     poisson: Option<Poisson>,
 }
 
 impl ForestPlan {
-    /// A forest on these columns of rows in `bins`, whose training rows are `accepts` accepted and
-    /// `drops` dropped ones, neither 0.
+    /// A forest on these columns of rows in `bins`, each with whether scores may not fall when it is higher, whose training rows are `accepts`
+    /// accepted and `drops` dropped ones, neither 0.
     pub(crate) fn new(
         bins: &[Bins],
         params: ForestParams,
-        columns: Vec<usize>,
+        columns: Vec<(usize, bool)>,
         (accepts, drops): (u64, u64),
     ) -> Self {
         let rule = SplitRule {
@@ -43,9 +42,14 @@ impl ForestPlan {
             min_samples_leaf: u64::from(params.min_samples_leaf),
         };
         let max_bins = usize::from(params.max_bins);
-        let bins = columns.iter().map(|&at| bins[at].coarser(max_bins)).collect();
+        let feature = |&(at, rises): &(usize, bool)| SearchedFeature {
+            bins: bins[at].coarser(max_bins),
+            rises,
+        };
+        let features = columns.iter().map(feature).collect();
+        let columns = columns.iter().map(|&(at, _)| at).collect();
         let poisson = params.bootstrap.then(|| Poisson::new(params.max_samples.unwrap_or(1.0)));
-        ForestPlan { params, columns, bins, rule, poisson }
+        ForestPlan { params, columns, features, rule, poisson }
     }
 
     /// The column of each of its features.
@@ -198,6 +202,8 @@ impl Quad {
 struct Growth {
     number: u64,
     tree: GrowingTree,
+    /// By node, the least and the most that its leaves may weigh.
+    bounds: Vec<(u8, u8)>,
     /// What to count on the next level.
     next: Vec<Siblings>,
 }
@@ -222,7 +228,8 @@ impl Growth {
     fn new(number: u64, depth: usize) -> Self {
         let root = Child { place: 0, is_open: true };
         let next = vec![Siblings { counted: root, other: None }];
-        Growth { number, tree: GrowingTree::new(depth), next }
+        let bounds = vec![(0, u8::MAX); GrowingTree::first(depth + 1)];
+        Growth { number, tree: GrowingTree::new(depth), bounds, next }
     }
 
     fn to_count(&self) -> Counted {
@@ -247,11 +254,19 @@ impl Growth {
         Ok(())
     }
 
+    /// Sets the weight of a node as a leaf on these rows, within its bounds; returns it.
+    fn weigh(&mut self, plan: &ForestPlan, node: usize, counts: Counts) -> u8 {
+        let (least, most) = self.bounds[node];
+        let weight = plan.rule.leaf_weight(counts).clamp(least, most);
+        self.tree.set_leaf(node, weight, counts.map(|count| count.draws));
+        weight
+    }
+
     fn split(&mut self, plan: &ForestPlan, level: usize, node: Child, histogram: NodeHistogram) {
         let number = GrowingTree::first(level) + usize::from(node.place);
         if level == 0 {
             let root = sum(histogram.feature(0));
-            self.tree.set_weight(0, plan.rule.leaf_weight(root));
+            self.weigh(plan, 0, root);
             if !may_split(&plan.params, root) {
                 return;
             }
@@ -263,12 +278,23 @@ impl Growth {
         let stream = Purpose::FeatureOrder.stream(plan.params.seed, &[self.number, number as u64]);
         let order = stream.permutation(features);
         let tried = plan.params.max_features.count(features);
-        let Some(split) = plan.rule.search(&histogram, &plan.bins, &order, tried) else { return };
+        let Some(split) = plan.rule.search(&histogram, &plan.features, &order, tried) else {
+            return;
+        };
         let feature = u16::try_from(split.feature).expect("there are few features to choose from");
         self.tree.split(number, feature, split.bin);
         let sides = [split.left, split.right];
-        for (side, counts) in sides.into_iter().enumerate() {
-            self.tree.set_weight(2 * number + 1 + side, plan.rule.leaf_weight(counts));
+        let (least, most) = self.bounds[number];
+        let weights = [0, 1].map(|side| {
+            let child = 2 * number + 1 + side;
+            self.bounds[child] = (least, most);
+            u16::from(self.weigh(plan, child, sides[side]))
+        });
+        if plan.features[split.feature].rises {
+            // Whatever grows below, no leaf on the left weighs more than one on the right.
+            let between = u8::try_from(weights.iter().sum::<u16>() / 2).unwrap_or(u8::MAX);
+            self.bounds[2 * number + 1] = (least, between);
+            self.bounds[2 * number + 2] = (between, most);
         }
         let is_last = level + 1 == usize::from(plan.params.max_depth);
         let child = |side: usize| Child {

@@ -21,7 +21,7 @@ pub(crate) fn scores_of_prefixes(
     threads: &Threads,
 ) -> Result<Vec<PartScores>, TrainError> {
     if let [(size, depth)] = *sizes {
-        let finish = |tree: &GrowingTree| tree.truncated(depth).finish(rows.bins(), columns);
+        let finish = |tree: &GrowingTree| tree.truncated(depth).finish(rows.bins(), columns).0;
         let trees: Vec<Tree> = trees[..size].iter().map(finish).collect();
         return Ok(vec![scores_of_forest(rows, columns, &trees, threads)?]);
     }

@@ -3,7 +3,7 @@
 use crate::rows::binned::{BLOCK_ROWS, Block};
 use dropcast_forest::binning::BINS;
 use dropcast_forest::binning::Bins;
-use dropcast_forest::{Node, Tree};
+use dropcast_forest::{LeafRows, Node, Tree};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -17,6 +17,10 @@ pub(crate) struct GrowingTree {
     is_split: Vec<bool>,
     /// By node, its weight as a leaf.
     weights: Vec<u8>,
+    /// By node, its accepted and dropped training rows, as often as they were drawn. Who counts or scores rows does
+    /// not need them.
+    #[serde(skip)]
+    drawn: Vec<[u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -68,6 +72,7 @@ impl GrowingTree {
             tests: vec![ALL_LEFT; inner],
             is_split: vec![false; inner],
             weights: vec![0; 2 * inner + 1],
+            drawn: vec![[0; 2]; 2 * inner + 1],
         }
     }
 
@@ -94,12 +99,14 @@ impl GrowingTree {
             tests: self.tests[..inner].to_vec(),
             is_split: self.is_split[..inner].to_vec(),
             weights: self.weights[..2 * inner + 1].to_vec(),
+            drawn: self.drawn.iter().take(2 * inner + 1).copied().collect(),
         }
     }
 
-    /// Sets the weight of `node` as a leaf.
-    pub(crate) fn set_weight(&mut self, node: usize, weight: u8) {
+    /// Sets the weight of `node` as a leaf, and its accepted and dropped training rows.
+    pub(crate) fn set_leaf(&mut self, node: usize, weight: u8, drawn: [u64; 2]) {
         self.weights[node] = weight;
+        self.drawn[node] = drawn;
     }
 
     /// Splits `node`: bins of `feature` up to `bin` go left.
@@ -177,34 +184,50 @@ impl GrowingTree {
         (0..places).map(weight).collect()
     }
 
-    /// The tree over values; its features are `columns`, with these bins. Splits whose sides are
-    /// leaves of equal weight are removed: predictions stay the same and tables get smaller.
-    pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> Tree {
-        let mut nodes = Vec::new();
+    /// The tree over values, and the rows of its leaves in the order of nodes; its features are `columns`, with these
+    /// bins. Splits whose sides are leaves of equal weight are removed: predictions stay the same and tables get
+    /// smaller.
+    pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> (Tree, Vec<LeafRows>) {
+        let (mut nodes, mut places) = (Vec::new(), Vec::new());
         self.write(
             0,
             &|test| bins[columns[usize::from(test.feature)]].edges()[usize::from(test.bin)],
-            &mut nodes,
+            (&mut nodes, &mut places),
         );
-        Tree { nodes }
+        let drawn = |place: usize| self.drawn.get(place).copied().unwrap_or_default();
+        let leaves = nodes.iter().zip(places).filter(|(node, _)| matches!(node, Node::Leaf { .. }));
+        let rows = |place| {
+            let [accepts, drops] = drawn(place);
+            LeafRows { rows: accepts + drops, drops }
+        };
+        let leaves = leaves.map(|(_, place)| rows(place)).collect();
+        (Tree { nodes }, leaves)
     }
 
-    fn write(&self, node: usize, threshold: &dyn Fn(Test) -> u32, nodes: &mut Vec<Node>) {
+    /// Writes the nodes from `node` on, and where each is in this tree.
+    fn write(
+        &self,
+        node: usize,
+        threshold: &dyn Fn(Test) -> u32,
+        (nodes, places): (&mut Vec<Node>, &mut Vec<usize>),
+    ) {
         let at = nodes.len();
         nodes.push(Node::Leaf { weight: self.weights[node] });
+        places.push(node);
         if !self.is_split.get(node).copied().unwrap_or(false) {
             return;
         }
         let index = |at: usize| u32::try_from(at).expect("a tree of depth 8 has 511 nodes");
         let left = nodes.len();
-        self.write(2 * node + 1, threshold, nodes);
+        self.write(2 * node + 1, threshold, (nodes, places));
         let right = nodes.len();
-        self.write(2 * node + 2, threshold, nodes);
+        self.write(2 * node + 2, threshold, (nodes, places));
         if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left..]
             && a == b
         {
             nodes.truncate(at);
             nodes.push(Node::Leaf { weight: a });
+            places.truncate(at + 1);
             return;
         }
         let test = self.tests[node];

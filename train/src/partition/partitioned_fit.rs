@@ -110,11 +110,25 @@ impl PartitionedFit {
         if read.features.is_empty() {
             return Err(TrainError::NoFeatures);
         }
-        nest(&read, &tasks)?;
+        tasks.iter().try_for_each(|task| task.check(&read))?;
+        Ok(PartitionedFit::of(read, tasks))
+    }
+
+    /// A training of a forest with the task's seed and with the ones after it, `seeds` in all, as
+    /// [`fit_seeds`](crate::fit_seeds) does it.
+    ///
+    /// # Errors
+    /// Those of [`PartitionedFit::new`].
+    pub fn over_seeds(read: ReadTask, task: &ForestTask, seeds: u16) -> Result<Self, TrainError> {
+        task.check(&read)?;
+        Ok(PartitionedFit::of(read, task.over_seeds(seeds)))
+    }
+
+    fn of(read: ReadTask, tasks: Vec<ForestTask>) -> Self {
         let needs_rows = read.split.needs_times() || read.split.is_random();
         let stage = if needs_rows { Stage::Rows } else { Stage::Values(Division::default()) };
         let (counted, rows) = (BTreeMap::new(), BTreeMap::new());
-        Ok(PartitionedFit { read, tasks, stage, all: None, counted, rows })
+        PartitionedFit { read, tasks, stage, all: None, counted, rows }
     }
 
     /// Answers must be of this many rows together.
@@ -204,7 +218,7 @@ impl PartitionedFit {
                     trees: forest.trees,
                     scores,
                 });
-                let nested = nest(&self.read, &self.tasks)?;
+                let nested = nest(&self.tasks);
                 let grown = Vec::from_iter(grown);
                 let known = (binned.bins.as_slice(), binned.ranges.as_slice());
                 Stage::Fitted(finish_all(&self.read, known, &nested, &grown)?)
@@ -268,7 +282,7 @@ impl PartitionedFit {
         let most = usize::from(self.read.max_bins) - 1;
         let edges: Vec<Vec<u32>> = features.iter().map(|values| values.edges(most)).collect();
         let bins: Vec<Bins> = edges.iter().cloned().map(Bins::new).collect();
-        let nested = nest(&self.read, &self.tasks)?;
+        let nested = nest(&self.tasks);
         let plans = nested.iter().map(|group| group.plan(&self.read, &bins, classes));
         let plans = plans.collect::<Result<Vec<_>, _>>()?;
         let growing = GrowingForests::new(plans.clone(), NonZeroUsize::MIN.get());
@@ -293,7 +307,7 @@ impl PartitionedFit {
         if growing.to_count().is_some() {
             return Ok(Stage::Growing { binned, plans, growing });
         }
-        let nested = nest(&self.read, &self.tasks)?;
+        let nested = nest(&self.tasks);
         let scoring = |((group, plan), trees): ((_, &ForestPlan), Vec<GrowingTree>)| {
             let group: &crate::fit::NestedTasks<'_> = group;
             Scoring { columns: plan.columns().to_vec(), trees, sizes: group.sizes() }

@@ -39,9 +39,23 @@ pub struct SweepAxes {
     /// How vote thresholds are chosen.
     #[serde(deserialize_with = "axis_of_texts", serialize_with = "texts")]
     pub votes: Vec<VoteRule>,
-    /// Seeds of the forests.
+    /// Seeds of the forests. One stands for itself and the seven after it.
     #[serde(deserialize_with = "axis_of_seeds")]
     pub seeds: Vec<u64>,
+}
+
+/// Seeds that are trained together: what one forest is by luck, the next is not.
+pub const SEEDS: u16 = 8;
+
+impl SweepAxes {
+    /// The same with enough seeds to compare configurations by: for a single one, that and those after it.
+    #[must_use]
+    pub fn with_seeds(mut self) -> Self {
+        if let [seed] = *self.seeds {
+            self.seeds = (0..u64::from(SEEDS)).map(|nth| seed.wrapping_add(nth)).collect();
+        }
+        self
+    }
 }
 
 impl Default for SweepAxes {

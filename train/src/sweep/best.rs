@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 const LONGEST_NAME: usize = 100;
 
 impl FrontRule {
-    /// The best row of each feature set, in the order of the rows: the one with the best measure,
+    /// The best of the rows in these `places` of each feature set, in their order: the one with the best measure,
     /// of equal ones the smallest, then the first. Each is Pareto-optimal among its feature set. A
     /// set without a row that has both a size and a measure has none.
-    pub fn best(&self, rows: &[SweepRow]) -> Vec<SweepBest> {
+    pub fn best(&self, rows: &[SweepRow], places: &[usize]) -> Vec<SweepBest> {
         let mut sets: Vec<&[String]> = Vec::new();
         let mut best: Vec<Option<(f64, u64, usize)>> = Vec::new();
-        for (at, row) in rows.iter().enumerate() {
+        for (at, row) in places.iter().map(|&at| (at, &rows[at])) {
             let features = row.setting.features.as_slice();
             let set = sets.iter().position(|&set| set == features).unwrap_or_else(|| {
                 sets.push(features);

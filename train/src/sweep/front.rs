@@ -1,10 +1,18 @@
 //! The Pareto front of a sweep.
 
-use super::{FrontMeasure, FrontPart, FrontRule, Spread, SweepRow};
+use super::{FrontMeasure, FrontPart, FrontRule, SweepRow};
 use std::cmp::Ordering;
 
-/// What the knee may lose of the gain from the smallest to the best of the front.
-const KNEE_LOSS: f64 = 0.1;
+/// Whether a fair coin shows heads at most so often in at most 5% of all series of so many throws.
+fn is_rare(heads: usize, throws: usize) -> bool {
+    // The share of series with exactly `n` heads is `choose(throws, n) / 2^throws`.
+    let first = 0.5_f64.powi(i32::try_from(throws).unwrap_or(i32::MAX));
+    let shares = (0..heads).scan(first, |share, n| {
+        *share *= (throws - n) as f64 / (n + 1) as f64;
+        Some(*share)
+    });
+    first + shares.sum::<f64>() <= 0.05
+}
 
 impl FrontRule {
     /// What rows of a sweep are compared by: `eta` if it was measured, on validation rows if the
@@ -30,22 +38,24 @@ impl FrontRule {
         }
     }
 
-    /// The knee of the Pareto front among `rows`, where more entries begin to buy little: the smallest
-    /// of the front with nine tenths of what it gains from its smallest to its best, or as good as
-    /// the best within one standard deviation over the seeds of the best's configuration. `None`
-    /// without a front.
-    pub fn knee(&self, rows: &[SweepRow]) -> Option<usize> {
-        let on_front = rows.iter().enumerate().filter(|(_, row)| row.pareto);
-        let mut front: Vec<(usize, u64, f64)> = on_front
-            .filter_map(|(at, row)| Some((at, row.size.ternary_entries?, self.badness(row)?)))
-            .collect();
-        front.sort_by(|a, b| a.1.cmp(&b.1).then(b.2.total_cmp(&a.2)));
-        let (&(_, _, worst), &(best_at, _, best)) = (front.first()?, front.last()?);
-        let same = rows.iter().filter(|row| row.setting == rows[best_at].setting);
-        let over_seeds: Vec<f64> = same.filter_map(|row| self.badness(row)).collect();
-        let noise = Spread::measure(&over_seeds).and_then(|spread| spread.sd).unwrap_or(0.0);
-        let enough = best + noise.max(KNEE_LOSS * (worst - best));
-        front.iter().find(|(_, _, badness)| *badness <= enough).map(|(at, ..)| *at)
+    /// The row that stands for a configuration, among its rows of all seeds: the one with the median measure, the worse
+    /// of the two in the middle of an even number. Rows without a measure are the worst.
+    pub(super) fn median(&self, rows: &[SweepRow]) -> Option<usize> {
+        let worst_last = |&at: &usize| self.badness(&rows[at]).unwrap_or(f64::INFINITY);
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by(|a, b| worst_last(a).total_cmp(&worst_last(b)));
+        order.get(order.len() / 2).copied()
+    }
+
+    /// Whether rows of one configuration are, seed by seed, no worse than those of another beyond noise: a sign test
+    /// with 5% to be wrong, or, of fewer than five seeds, any that is no worse.
+    pub(super) fn is_within_noise(&self, rows: &[SweepRow], best: &[SweepRow]) -> bool {
+        let badness = |row| self.badness(row).unwrap_or(f64::INFINITY);
+        let pairs = || rows.iter().zip(best).map(|(row, best)| (badness(row), badness(best)));
+        let worse = pairs().filter(|(row, best)| row > best).count();
+        let better = pairs().filter(|(row, best)| row < best).count();
+        let differing = worse + better;
+        worse == 0 || better > 0 && (differing < 5 || !is_rare(better, differing))
     }
 
     /// Which of `rows` are Pareto-optimal in size and measure. Of rows equal in both, only the
@@ -71,5 +81,18 @@ impl FrontRule {
             }
         }
         is_on_front
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_rare;
+
+    #[test]
+    fn eight_seeds_allow_for_one_that_is_better() {
+        // 9 of 256 series of eight throws have at most one heads, 37 at most two.
+        assert!(is_rare(1, 8) && !is_rare(2, 8));
+        assert!(is_rare(0, 5) && !is_rare(0, 4));
+        assert!(!is_rare(8, 8));
     }
 }

@@ -1,6 +1,6 @@
 //! A sweep in parts, one per group, so that an interrupted sweep can resume.
 
-use super::summary::summaries;
+use super::summary::{medians, summaries};
 use super::{
     FrontRule, SWEEP_FORMAT_VERSION, SweepGroup, SweepParts, SweepPlan, SweepRow, SweepTable,
 };
@@ -41,12 +41,14 @@ pub enum SweepPartError {
 }
 
 impl SweepPart {
-    /// The rows of a group, and the Pareto-optimal ones of its `models`.
-    pub fn new(front: FrontRule, rows: Vec<SweepRow>, models: &[Model]) -> Self {
-        let on_front = front.front(&rows.iter().collect::<Vec<_>>());
-        let text = |(model, &keep): (&Model, &bool)| keep.then(|| model.to_json());
-        let models = models.iter().zip(&on_front).map(text).collect();
-        SweepPart { rows, models }
+    /// The rows of a group with so many seeds, and the Pareto-optimal ones of its `models`.
+    pub fn new(front: FrontRule, seeds: usize, rows: Vec<SweepRow>, models: &[Model]) -> Self {
+        let medians = medians(front, &rows, seeds);
+        let mut texts = vec![None; models.len()];
+        for at in on_front(front, &rows, &medians) {
+            texts[at] = models.get(at).map(Model::to_json);
+        }
+        SweepPart { rows, models: texts }
     }
 
     /// Checks that the part fits `group`.
@@ -58,6 +60,12 @@ impl SweepPart {
         let found = if self.rows.len() == expected { self.models.len() } else { self.rows.len() };
         if found == expected { Ok(()) } else { Err(SweepPartError::Rows { found, expected }) }
     }
+}
+
+/// The places of the rows of the Pareto front among those in `places`, ascending.
+fn on_front(front: FrontRule, rows: &[SweepRow], places: &[usize]) -> Vec<usize> {
+    let flags = front.front(&places.iter().map(|&at| &rows[at]).collect::<Vec<_>>());
+    places.iter().zip(flags).filter_map(|(&at, is_on_front)| is_on_front.then_some(at)).collect()
 }
 
 /// What the whole sweep found, and its models: file name and text. They are those of the front, and
@@ -83,36 +91,37 @@ pub fn assemble(
     for (group, part) in plan.groups.iter().zip(parts) {
         part.check(group)?;
         let of_part = part.rows.into_iter().zip(part.models);
-        rows.extend(group.places.iter().zip(of_part).map(|(&at, (row, model))| (at, row, model)));
+        rows.extend(group.places.clone().zip(of_part).map(|(at, (row, model))| (at, row, model)));
     }
     rows.sort_by_key(|&(at, ..)| at);
-    let on_front = front.front(&rows.iter().map(|(_, row, _)| row).collect::<Vec<_>>());
     let texts: Vec<Option<String>> = rows.iter().map(|(.., model)| model.clone()).collect();
+    let mut rows: Vec<SweepRow> = rows.into_iter().map(|(_, row, _)| row).collect();
+    let seeds = plan.groups.first().map_or(1, |group| group.seeds.len());
+    let medians = medians(front, &rows, seeds);
+    let on_front = on_front(front, &rows, &medians);
+    for row in &mut rows {
+        (row.pareto, row.model) = (false, None);
+    }
     let mut models = Vec::new();
-    let rows: Vec<SweepRow> = rows
-        .into_iter()
-        .zip(on_front)
-        .map(|((at, mut row, model), is_on_front)| {
-            row.pareto = is_on_front;
-            row.model = None;
-            if let (true, Some(text)) = (is_on_front, model) {
-                let name = format!("models/row-{at:05}.json");
-                models.push((name.clone(), text));
-                row.model = Some(name);
-            }
-            row
-        })
-        .collect();
+    for &at in &on_front {
+        rows[at].pareto = true;
+        if let Some(text) = &texts[at] {
+            let name = format!("models/row-{at:05}.json");
+            models.push((name.clone(), text.clone()));
+            rows[at].model = Some(name);
+        }
+    }
     // The best row of a feature set is on the front of its group, so its text was kept.
-    let best = front.best(&rows);
+    let best = front.best(&rows, &medians);
     for best in &best {
         models.extend(texts[best.row].clone().map(|text| (best.model.clone(), text)));
     }
-    let seeds = plan
-        .groups
-        .iter()
-        .map(|group| group.forest.seed)
-        .collect::<std::collections::BTreeSet<_>>();
+    // The front's last is its best.
+    let by_size = |&at: &usize| (rows[at].size.ternary_entries, at);
+    let best_of_all = on_front.iter().copied().max_by_key(by_size);
+    let summary = summaries(front, &rows, &medians, (seeds, best_of_all));
+    let is_proposed = |at: &usize| summary.iter().any(|of| of.row == *at && of.within_noise);
+    let proposed = on_front.iter().copied().filter(is_proposed).min_by_key(by_size);
     let table = SweepTable {
         format_version: SWEEP_FORMAT_VERSION,
         tool: concat!("dropcast ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -122,8 +131,9 @@ pub fn assemble(
         front,
         budget: None,
         best_alpha: None,
+        proposed,
         best,
-        summary: summaries(&rows, seeds.len()),
+        summary,
         rows,
     };
     Ok((table, models))

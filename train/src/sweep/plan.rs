@@ -4,6 +4,7 @@ use super::{SweepAxes, SweepSetting};
 use crate::{CheckedForestParams, ForestParams, ParamError, VoteRule};
 use dropcast_features::FeatureSet;
 use serde::Serialize;
+use std::ops::Range;
 
 /// Maximum rows of a sweep.
 pub const MOST_SWEEP_ROWS: usize = 100_000;
@@ -17,13 +18,13 @@ pub struct SweepPlan {
     pub rows: usize,
 }
 
-/// Rows whose forests are parts of one largest forest: they differ in the number of trees, the
-/// depth and the vote rule.
+/// Rows whose forests are, for each seed, parts of one largest forest: they differ in the number of trees, the
+/// depth, the vote rule and the seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepGroup {
     /// The features.
     pub features: FeatureSet,
-    /// The parameters of its forests, but for the number of trees and the depth.
+    /// The parameters of its forests, but for the number of trees, the depth and the seed.
     pub forest: ForestParams,
     /// Numbers of trees.
     pub trees: Vec<u16>,
@@ -31,9 +32,11 @@ pub struct SweepGroup {
     pub max_depth: Vec<u8>,
     /// Vote rules.
     pub votes: Vec<VoteRule>,
-    /// Indices of the group's rows among all rows: for each number of trees, each depth, each rule.
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Indices of the group's rows among all rows: for each number of trees, each depth, each rule, each seed.
     #[serde(skip)]
-    pub places: Vec<usize>,
+    pub places: Range<usize>,
 }
 
 impl SweepPlan {
@@ -58,7 +61,7 @@ impl SweepPlan {
         if rows > MOST_SWEEP_ROWS {
             return None;
         }
-        let shared = axes.trees.len() * axes.max_depth.len() * axes.votes.len();
+        let shared = axes.trees.len() * axes.max_depth.len() * axes.votes.len() * axes.seeds.len();
         let mut groups = vec![SweepGroup::new(axes)];
         groups = each(groups, &axes.features, |group, of| group.features = of.clone());
         groups = each(groups, &axes.max_bins, |group, &of| group.forest.max_bins = of);
@@ -67,11 +70,8 @@ impl SweepPlan {
         groups = each(groups, &axes.class_weight, |group, &of| group.forest.class_weight = of);
         groups =
             each(groups, &axes.min_samples_leaf, |group, &of| group.forest.min_samples_leaf = of);
-        groups = each(groups, &axes.seeds, |group, &of| group.forest.seed = of);
-        let seeds = axes.seeds.len();
         for (nth, group) in groups.iter_mut().enumerate() {
-            let first = nth / seeds * seeds * shared + nth % seeds;
-            group.places = (0..shared).map(|row| first + row * seeds).collect();
+            group.places = nth * shared..(nth + 1) * shared;
         }
         Some(SweepPlan { groups, rows })
     }
@@ -100,11 +100,12 @@ impl SweepGroup {
             trees: axes.trees.clone(),
             max_depth: axes.max_depth.clone(),
             votes: axes.votes.clone(),
-            places: Vec::new(),
+            seeds: axes.seeds.clone(),
+            places: 0..0,
         }
     }
 
-    /// Number of trees and depth of each of its forests, before votes are chosen.
+    /// Number of trees and depth of each of its forests with one seed, before votes are chosen.
     pub fn sizes(&self) -> impl Iterator<Item = (u16, u8)> {
         self.trees.iter().flat_map(|&trees| self.max_depth.iter().map(move |&depth| (trees, depth)))
     }
@@ -113,9 +114,12 @@ impl SweepGroup {
     ///
     /// # Errors
     /// If an axis has an invalid value.
-    pub fn params(&self, (trees, depth): (u16, u8)) -> Result<CheckedForestParams, ParamError> {
-        let size = ForestParams { n_estimators: trees, max_depth: depth, ..self.forest.clone() };
-        size.check()
+    pub fn params(
+        &self,
+        (n_estimators, max_depth): (u16, u8),
+        seed: u64,
+    ) -> Result<CheckedForestParams, ParamError> {
+        ForestParams { n_estimators, max_depth, seed, ..self.forest.clone() }.check()
     }
 
     /// The setting of one of its rows.

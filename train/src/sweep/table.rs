@@ -5,7 +5,7 @@ use dropcast_forest::PartMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].
-pub const SWEEP_FORMAT_VERSION: u32 = 4;
+pub const SWEEP_FORMAT_VERSION: u32 = 5;
 
 /// The result of a sweep: a row for each configuration and seed, and a summary of each
 /// configuration over its seeds. It holds no time of day and no path, and interruptions do not
@@ -29,6 +29,10 @@ pub struct SweepTable {
     pub budget: Option<Budget>,
     /// What every switch could do without a forest; null without replays.
     pub best_alpha: Option<SweepAlpha>,
+    /// The place of the proposed row in [`SweepTable::rows`], from 0: of the configurations on the Pareto front that are
+    /// [within noise](SweepSummary::within_noise) of the best, the one with the fewest ternary entries. Null without a
+    /// front.
+    pub proposed: Option<usize>,
     /// The best model of each feature set, in the order of the axis.
     pub best: Vec<SweepBest>,
     /// One for each configuration and seed, in the order of the axes.
@@ -114,7 +118,8 @@ pub struct SweepRow {
     /// Its table resources.
     #[serde(flatten)]
     pub size: ForestSize,
-    /// Whether the row is Pareto-optimal by [`SweepTable::front`] and size.
+    /// Whether it [stands for](SweepSummary::row) a configuration that is Pareto-optimal by [`SweepTable::front`] and
+    /// size.
     pub pareto: bool,
     /// The model's file in the sweep's folder, for rows of the front.
     pub model: Option<String>,
@@ -143,7 +148,7 @@ pub struct SweepSetting {
     pub vote: VoteRule,
 }
 
-/// The best model of a feature set: grown as the best row of that set was and, with a budget,
+/// The best model of a feature set: that of the best configuration, as its [median row](SweepSummary::row) was grown and, with a budget,
 /// squeezed into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepBest {
@@ -204,6 +209,12 @@ pub struct SweepSummary {
     pub setting: SweepSetting,
     /// How many seeds there are.
     pub seeds: u32,
+    /// The place in [`SweepTable::rows`], from 0, of the row with the median measure of [`SweepTable::front`]; the worse
+    /// of two in the middle. Its score is the configuration's, and its model stands for it.
+    pub row: usize,
+    /// Whether the configuration is no worse than the best one beyond noise: with eight seeds, if it is better with at
+    /// least two of them, or worse with none.
+    pub within_noise: bool,
     /// On the training rows.
     pub train: SpreadScores,
     /// On the validation rows; null if the split has none.
@@ -240,6 +251,12 @@ pub struct SpreadScores {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
+    /// The lowest.
+    pub lowest: f64,
+    /// The median: of an even number, the mean of the two in the middle.
+    pub median: f64,
+    /// The highest.
+    pub highest: f64,
     /// The mean.
     pub mean: f64,
     /// The standard deviation with denominator `n - 1`; null for one seed.

@@ -66,22 +66,19 @@ fn every_combination_is_a_row_once() {
         "max_bins": [16, 64], "votes": ["f1", "fixed"]}"#,
     );
     let plan = SweepPlan::new(&axes.unwrap()).unwrap();
-    assert_eq!((plan.rows, plan.groups.len()), (48, 4));
+    assert_eq!((plan.rows, plan.groups.len()), (48, 2));
     let mut rows = Vec::new();
     for group in &plan.groups {
-        let mut places = group.places.iter();
+        let mut places = group.places.clone();
         for size in group.sizes() {
             for &vote in &group.votes {
-                let place = *places.next().unwrap();
-                rows.push((
-                    place,
-                    group.forest.max_bins,
-                    size,
-                    vote.to_string(),
-                    group.forest.seed,
-                ));
+                for &seed in &group.seeds {
+                    let place = places.next().unwrap();
+                    rows.push((place, group.forest.max_bins, size, vote.to_string(), seed));
+                }
             }
         }
+        assert_eq!(places.next(), None);
     }
     rows.sort_by_key(|row| row.0);
     assert!(rows.iter().map(|row| row.0).eq(0..48));
@@ -111,40 +108,85 @@ fn a_table_is_read_as_it_is_written_and_sums_up_seeds() {
     let axes = SweepAxes { seeds: vec![1, 2], ..SweepAxes::default() };
     let plan = SweepPlan::new(&axes).unwrap();
     let front = FrontRule::new(true, false, true);
-    let part = |entries, eta| SweepPart {
-        rows: vec![row(entries, eta)],
-        models: vec![Some("{}".to_owned())],
+    let part = |rows: [(u64, Option<f64>); 2]| SweepPart {
+        rows: rows.map(|(entries, eta)| row(entries, eta)).to_vec(),
+        models: vec![Some("{}".to_owned()); 2],
     };
-    let parts = vec![part(10, Some(1.25)), part(14, Some(1.75))];
+    let parts = vec![part([(10, Some(1.25)), (14, Some(1.75))])];
     let train = PartSize { rows: 90, drops: 7, episodes: Some(2) };
     let parts_of = SweepParts { train: Some(train), ..SweepParts::default() };
     let (table, models) =
         assemble(&plan, parts.clone(), Vec::new(), (Split::None, parts_of), front).unwrap();
     let file = |name: &str| (format!("models/{name}.json"), "{}".to_owned());
-    assert_eq!(models, [file("row-00000"), file("best-level4")]);
+    // Of two seeds the worse one stands for the configuration.
+    assert_eq!(models, [file("row-00001"), file("best-level4")]);
     let [best] = &table.best[..] else { panic!("one feature set: {:?}", table.best) };
-    assert_eq!((best.row, best.model.as_str()), (0, "models/best-level4.json"));
-    assert_eq!((best.validation, best.size), (table.rows[0].validation, table.rows[0].size));
-    assert_eq!(table.rows[0].model.as_deref(), Some("models/row-00000.json"));
-    assert!(table.rows[0].pareto && !table.rows[1].pareto);
+    assert_eq!((best.row, best.model.as_str()), (1, "models/best-level4.json"));
+    assert_eq!((best.validation, best.size), (table.rows[1].validation, table.rows[1].size));
+    assert_eq!(table.rows[1].model.as_deref(), Some("models/row-00001.json"));
+    assert!(table.rows[1].pareto && !table.rows[0].pareto);
+    assert_eq!((table.proposed, table.summary[0].row), (Some(1), 1));
+    assert!(table.summary[0].within_noise);
     assert!(table.parts.named().eq([("train", train)]));
     let summary = &table.summary[0];
     assert_eq!((table.summary.len(), summary.seeds), (1, 2));
     let entries = summary.ternary_entries.unwrap();
     assert_eq!((entries.mean, entries.sd), (12.0, Some(8_f64.sqrt())));
     let validation = summary.validation.unwrap();
-    assert_eq!(validation.eta_packets.unwrap().mean, 1.5);
+    let eta = validation.eta_packets.unwrap();
+    assert_eq!((eta.lowest, eta.median, eta.highest, eta.mean), (1.25, 1.5, 1.75, 1.5));
     assert_eq!((validation.recall, summary.test), (None, None));
     let text = serde_json::to_string(&table).unwrap();
     assert_eq!(serde_json::from_str::<SweepTable>(&text).unwrap(), table);
 
-    let error = assemble(&plan, parts[..1].to_vec(), Vec::new(), (Split::None, parts_of), front)
-        .unwrap_err();
-    assert_eq!(error.to_string(), "there are 1 parts where the sweep has 2 groups");
+    let error =
+        assemble(&plan, Vec::new(), Vec::new(), (Split::None, parts_of), front).unwrap_err();
+    assert_eq!(error.to_string(), "there are 0 parts where the sweep has 1 groups");
     let mut short = parts;
-    short[1].models.clear();
+    short[0].models.clear();
     let error = assemble(&plan, short, Vec::new(), (Split::None, parts_of), front).unwrap_err();
-    assert_eq!(error.to_string(), "a part has 0 rows where its group has 1");
+    assert_eq!(error.to_string(), "a part has 0 rows where its group has 2");
+}
+
+/// A configuration of eight seeds with these measures above 1, in parts of 128.
+fn of_seeds(entries: u64, etas: [u8; 8]) -> SweepPart {
+    let rows: Vec<SweepRow> =
+        etas.iter().map(|&eta| row(entries, Some(1.0 + f64::from(eta) / 128.0))).collect();
+    let models = (0..8).map(|seed| Some(format!("{entries} {seed}"))).collect();
+    SweepPart { rows, models }
+}
+
+/// The first configuration has the best median and is the largest; the lucky seed of the smallest is better than any.
+#[test]
+fn the_cheapest_within_noise_of_the_best_median_is_proposed() {
+    let axes = SweepAxes { min_samples_leaf: vec![1, 2, 3], ..SweepAxes::default() };
+    let plan = SweepPlan::new(&axes.with_seeds()).unwrap();
+    assert_eq!((plan.groups.len(), plan.groups[0].seeds.len()), (3, 8));
+    let parts = vec![
+        of_seeds(30, [10, 11, 12, 13, 14, 15, 16, 17]),
+        // Better with two seeds of eight.
+        of_seeds(20, [9, 10, 20, 20, 20, 20, 20, 20]),
+        // Better with one, by far.
+        of_seeds(10, [1, 30, 30, 30, 30, 30, 30, 30]),
+    ];
+    let front = FrontRule::new(true, false, true);
+    let (table, models) =
+        assemble(&plan, parts, Vec::new(), (Split::None, SweepParts::default()), front).unwrap();
+    let within: Vec<bool> = table.summary.iter().map(|of| of.within_noise).collect();
+    assert_eq!(within, [true, true, false]);
+    let medians: Vec<f64> = table
+        .summary
+        .iter()
+        .map(|of| table.rows[of.row].validation.unwrap().eta_packets.unwrap())
+        .collect();
+    assert_eq!(medians, [14.0, 20.0, 30.0].map(|part| 1.0 + part / 128.0));
+    let proposed = table.proposed.unwrap();
+    assert_eq!(table.rows[proposed].size.ternary_entries, Some(20));
+    assert!(table.rows[proposed].pareto);
+    let file = table.rows[proposed].model.as_deref().unwrap();
+    let text = models.iter().find(|(name, _)| name == file).map(|(_, text)| text.as_str());
+    assert_eq!(text, Some(format!("20 {}", proposed - 8).as_str()), "its own model");
+    assert_eq!(table.best[0].row, table.summary[0].row, "the best of the set has the best median");
 }
 
 proptest! {
@@ -163,7 +205,8 @@ proptest! {
                 row
             })
             .collect();
-        let found = FrontRule::new(true, true, true).best(&rows);
+        let places: Vec<usize> = (0..rows.len()).collect();
+        let found = FrontRule::new(true, true, true).best(&rows, &places);
         let value = |row: &SweepRow| Some((row.validation?.eta_packets?, row.size.ternary_entries?));
         let files = ["best-level4", "best-rank", "best-occupancy-rank"];
         for (set, file) in sets.iter().zip(files) {

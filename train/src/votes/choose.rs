@@ -1,7 +1,8 @@
 //! The choice of vote thresholds.
 
 use super::error::VoteError;
-use super::replay::{NoReplay, Sent, VoteLane, VotePolicy, VoteReplay};
+use super::interval::{GainEnds, low_ends};
+use super::replay::{LaneSent, NoReplay, VoteLane, VotePolicy, VoteReplay};
 use super::rule::VoteRule;
 use crate::splits::Part;
 use dropcast_forest::{OperatingPoint, ScoreHistogram};
@@ -107,7 +108,7 @@ impl ForestScores<'_> {
 
 /// The thresholds of one forest that are replayed, ascending, each with what it transmits. The last
 /// predicts no drop.
-type Replayed = Vec<(OperatingPoint, Sent)>;
+type Replayed = Vec<(OperatingPoint, LaneSent)>;
 
 /// [`VoteRule::Eta`]: one pass replays the candidates of all forests.
 fn choose_least_eta<R: VoteReplay>(
@@ -132,7 +133,7 @@ fn choose_harmless<R: VoteReplay>(
 ) -> Result<Vec<OperatingPoint>, R::Error> {
     let worth_a_replay = |forest: &ForestScores<'_>| {
         let points = candidates(&forest.of_both(), ports).into_iter();
-        points.filter(is_precise).map(|point| (point, Sent::default())).collect()
+        points.filter(is_precise).map(|point| (point, LaneSent::default())).collect()
     };
     let mut sums: Vec<Replayed> = forests.iter().map(worth_a_replay).collect();
     let validates = forests.iter().any(|forest| forest.part() == Part::Validation);
@@ -144,7 +145,20 @@ fn choose_harmless<R: VoteReplay>(
         sums =
             sums.into_iter().zip(replayed).map(|(sums, more)| add_harmless(sums, &more)).collect();
     }
-    Ok(most_sent(forests, &sums))
+    Ok(forests.iter().zip(&sums).map(|(forest, sums)| surest(forest, sums)).collect())
+}
+
+/// The threshold with the highest lower end of its gain in bytes, among those whose gain is beyond noise; the last,
+/// which predicts no drop, if there is none.
+fn surest(forest: &ForestScores<'_>, sums: &Replayed) -> OperatingPoint {
+    let ends = sums.iter().map(|(point, sum)| (*point, low_ends(&sum.gains)));
+    let sure = ends.filter_map(|(point, ends)| Some((point, ends.filter(GainEnds::are_sure)?)));
+    let order = |(a, a_ends): &(OperatingPoint, GainEnds),
+                 (b, b_ends): &(OperatingPoint, GainEnds)| {
+        a_ends.bytes.total_cmp(&b_ends.bytes).then_with(|| by_f1(a, b))
+    };
+    let best = sure.max_by(order).map(|(point, _)| point);
+    best.or_else(|| sums.last().map(|&(point, _)| point)).unwrap_or_else(|| forest.fixed(0.5))
 }
 
 /// Whether at least 80% of the predicted drops are right. Credence that falls back ignores less precise
@@ -156,11 +170,11 @@ fn is_precise(OperatingPoint { confusion, .. }: &OperatingPoint) -> bool {
 /// Adds what the thresholds transmit of more rows; those that transmit less of them than with no
 /// predicted drop are left out.
 fn add_harmless(sums: Replayed, more: &Replayed) -> Replayed {
-    let Some(&(_, accepting)) = more.last() else { return sums };
+    let Some((_, accepting)) = more.last() else { return sums };
     let both = sums.into_iter().zip(more);
-    let harmless = both.filter(|(_, (_, more))| more.is_no_less_than(accepting));
+    let harmless = both.filter(|(_, (_, more))| more.sent.is_no_less_than(accepting.sent));
     harmless
-        .map(|((point, mut sum), &(_, more))| {
+        .map(|((point, mut sum), (_, more))| {
             sum.add(more);
             (point, sum)
         })
@@ -184,8 +198,9 @@ fn replay_points<R: VoteReplay>(
 
 /// Of each forest, the threshold that transmits most packets.
 fn most_sent(forests: &[ForestScores<'_>], replayed: &[Replayed]) -> Vec<OperatingPoint> {
-    let order = |(a, a_sent): &&(OperatingPoint, Sent), (b, b_sent): &&(OperatingPoint, Sent)| {
-        a_sent.packets.cmp(&b_sent.packets).then_with(|| by_f1(a, b))
+    let order = |(a, a_lane): &&(OperatingPoint, LaneSent),
+                 (b, b_lane): &&(OperatingPoint, LaneSent)| {
+        a_lane.sent.packets.cmp(&b_lane.sent.packets).then_with(|| by_f1(a, b))
     };
     let best = |(forest, replayed): (&ForestScores<'_>, &Replayed)| {
         replayed.iter().max_by(order).map_or_else(|| forest.fixed(0.5), |&(point, _)| point)
@@ -251,6 +266,7 @@ fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::votes::replay::{GainWindow, Sent, VoteGain};
     use proptest::prelude::*;
     use std::cell::RefCell;
     use std::sync::LazyLock;
@@ -278,14 +294,30 @@ mod tests {
         ForestScores { train, validation: &NONE, trees }
     }
 
+    /// Lanes that transmit these amounts, even ones; what each gains over the last it gains in equal halves, in two
+    /// episodes from window `first` on.
+    fn steady(sent: &[Sent], first: u64) -> Vec<LaneSent> {
+        let last = sent.last().copied().unwrap_or_default();
+        let half = |ours: u64, theirs: u64| (ours.cast_signed() - theirs.cast_signed()) / 2;
+        let lane = |sent: &Sent| {
+            let packets = half(sent.packets, last.packets);
+            let gain = VoteGain { packets, bytes: half(sent.bytes, last.bytes) };
+            let place = |window| GainWindow { run: 1, switch: 0, window };
+            let gains = [first, first + 2].map(|window| (place(window), gain));
+            let gains = if *sent == last { Vec::new() } else { gains.to_vec() };
+            LaneSent { sent: *sent, gains }
+        };
+        sent.iter().map(lane).collect()
+    }
+
     /// A replay whose lanes transmit given amounts.
     struct Stated(Vec<Sent>);
 
     impl VoteReplay for Stated {
         type Error = VoteError;
 
-        fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
-            Ok(self.0[..lanes.len()].to_vec())
+        fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, VoteError> {
+            Ok(steady(&self.0[..lanes.len()], 0))
         }
     }
 
@@ -382,9 +414,10 @@ mod tests {
             let stated = Stated(sent.map(|(packets, bytes)| Sent { packets, bytes }).to_vec());
             VoteRule::Credence.choose(&forests, Some(4), &stated).unwrap()[0].threshold
         };
-        assert_eq!(threshold([(8, 80), (9, 60), (7, 70)]), 2);
-        assert_eq!(threshold([(8, 69), (9, 60), (7, 70)]), 9);
-        assert_eq!(threshold([(8, 80), (8, 80), (8, 80)]), 2, "the better F1");
+        assert_eq!(threshold([(16, 160), (18, 120), (14, 140)]), 2);
+        assert_eq!(threshold([(16, 138), (18, 120), (14, 140)]), 9);
+        assert_eq!(threshold([(16, 160), (16, 160), (14, 140)]), 2, "the better F1");
+        assert_eq!(threshold([(16, 160), (16, 160), (16, 160)]), 9, "nothing is gained");
     }
 
     /// What thresholds transmit of training and of validation rows; notes which are asked for.
@@ -397,16 +430,17 @@ mod tests {
     impl VoteReplay for ByPart {
         type Error = VoteError;
 
-        fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+        fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, VoteError> {
             let sent = if part == Part::Train { self.train } else { self.validation };
             let thresholds: Vec<u32> = lanes.iter().map(|lane| lane.threshold).collect();
             self.asked.borrow_mut().push((part, thresholds.clone()));
-            Ok(thresholds.into_iter().map(sent).collect())
+            let first = if part == Part::Train { 0 } else { 100 };
+            Ok(steady(&Vec::from_iter(thresholds.into_iter().map(sent)), first))
         }
     }
 
     fn packets(packets: u64) -> Sent {
-        Sent { packets, bytes: 10 * packets }
+        Sent { packets: 2 * packets, bytes: 20 * packets }
     }
 
     #[test]
@@ -517,7 +551,8 @@ mod tests {
             sent in prop::collection::vec((0_u64..6, 0_u64..6), 40),
         ) {
             let scores = histogram(&rows);
-            let sent = Vec::from_iter(sent.into_iter().map(|(packets, bytes)| Sent { packets, bytes }));
+            let even = |(packets, bytes): (u64, u64)| Sent { packets: 2 * packets, bytes: 2 * bytes };
+            let sent = Vec::from_iter(sent.into_iter().map(even));
             let forests = [chosen_on(&scores, 1)];
             let stated = Stated(sent.clone());
             let chosen = VoteRule::Credence.choose(&forests, None, &stated).unwrap()[0];
@@ -528,9 +563,8 @@ mod tests {
             prop_assert!(sent[place].packets >= accepting.packets);
             prop_assert!(sent[place].bytes >= accepting.bytes);
             for (candidate, sent_by) in candidates.iter().zip(&sent) {
-                let is_harmless =
-                    sent_by.packets >= accepting.packets && sent_by.bytes >= accepting.bytes;
-                let transmits_more = sent_by.packets > sent[place].packets;
+                let is_harmless = sent_by.packets >= accepting.packets;
+                let transmits_more = sent_by.bytes > sent[place].bytes;
                 prop_assert!(!(is_harmless && transmits_more), "{:?}", candidate);
             }
         }

@@ -35,6 +35,77 @@ impl Sent {
     }
 }
 
+/// What is transmitted more than by Credence that always accepts; negative if less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoteGain {
+    /// Packets.
+    pub packets: i64,
+    /// Bytes, counted as in the buffer.
+    pub bytes: i64,
+}
+
+/// A stretch of time at a switch, as long as its buffer takes to drain through its slowest port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GainWindow {
+    /// The run.
+    pub run: u64,
+    /// The switch.
+    pub switch: u16,
+    /// The number of the window from time 0 on.
+    pub window: u64,
+}
+
+/// A window and the gain in it.
+pub type WindowGain = (GainWindow, VoteGain);
+
+impl VoteGain {
+    /// The gain, or the loss, of one packet.
+    pub fn of_packet(size_bytes: u32, is_gained: bool) -> Self {
+        let sign = if is_gained { 1 } else { -1 };
+        VoteGain { packets: sign, bytes: sign * i64::from(size_bytes) }
+    }
+
+    /// Adds another.
+    pub fn add(&mut self, more: VoteGain) {
+        self.packets += more.packets;
+        self.bytes += more.bytes;
+    }
+}
+
+/// Adds gains; both are in the order of windows.
+pub fn add_gains(sum: &mut Vec<WindowGain>, more: &[WindowGain]) {
+    if sum.last().is_none_or(|last| more.first().is_none_or(|first| last.0 < first.0)) {
+        sum.extend(more);
+        return;
+    }
+    sum.extend(more);
+    sum.sort_by_key(|&(window, _)| window);
+    sum.dedup_by(|more, sum| {
+        let is_same = more.0 == sum.0;
+        if is_same {
+            sum.1.add(more.1);
+        }
+        is_same
+    });
+}
+
+/// What a lane transmits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneSent {
+    /// In all.
+    pub sent: Sent,
+    /// More than by Credence that always accepts, in the windows where it differs; only of Credence.
+    pub gains: Vec<WindowGain>,
+}
+
+impl LaneSent {
+    /// Adds what it transmits elsewhere.
+    pub fn add(&mut self, more: &LaneSent) {
+        self.sent.add(more.sent);
+        add_gains(&mut self.gains, &more.gains);
+    }
+}
+
 /// The policy that a forest's predictions are replayed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,7 +138,7 @@ pub trait VoteReplay {
     ///
     /// # Errors
     /// If the rows cannot be replayed.
-    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, Self::Error>;
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, Self::Error>;
 }
 
 /// For rows that cannot be replayed: rules that replay fail with [`VoteError::NeedsReplay`].
@@ -77,7 +148,7 @@ pub struct NoReplay;
 impl VoteReplay for NoReplay {
     type Error = VoteError;
 
-    fn sent(&self, _: Part, _: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+    fn sent(&self, _: Part, _: &[VoteLane]) -> Result<Vec<LaneSent>, VoteError> {
         Err(VoteError::NeedsReplay)
     }
 }

@@ -21,11 +21,12 @@ pub enum VoteRule {
     /// The lowest exact `eta` (Credence paper, Definition 1), by replay: what LQD transmits over
     /// what FollowLQD transmits without the predicted drops.
     Eta,
-    /// The most packets transmitted by Credence (Algorithm 1), by replay of the validation and the
-    /// training rows, among the thresholds that do no harm on either: Credence transmits at least as
-    /// many packets and bytes as with an oracle that never predicts a drop. (Few validation rows may
-    /// lack what a threshold does harm to.) Thresholds are left out if more than a fifth of the drops
-    /// that they predict are wrong.
+    /// The surest gain of Credence (Algorithm 1) over Credence with an oracle that never predicts a drop, by replay
+    /// of the validation and the training rows. Each episode of congestion is one observation: the lower end of the
+    /// gain's 95% interval (Student's t) is above 0 in bytes and not below 0 in packets, and the highest in bytes wins.
+    /// Nor may there be a loss of packets or bytes on either part alone: few validation rows may lack what a threshold
+    /// does harm to. Thresholds are left out if more than a fifth of the drops that they predict are wrong. If no
+    /// gain is sure, no drop is predicted.
     #[default]
     Credence,
     /// The lowest total cost of wrong predictions.

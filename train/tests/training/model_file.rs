@@ -2,7 +2,7 @@
 
 use dropcast_forest::ModelError;
 use dropcast_oracle::DropOracle;
-use dropcast_train::Model;
+use dropcast_train::{Model, Monotone};
 
 /// The example of the format's page.
 fn example() -> &'static str {
@@ -48,11 +48,11 @@ fn its_metrics_follow_from_its_confusion_matrices() {
 #[test]
 fn another_version_is_refused_as_such_whatever_else_it_holds() {
     assert_eq!(
-        fault("\"format_version\": 2", "\"format_version\": 3, \"new\": []"),
-        "the model has format_version 3, but this dropcast reads 1 and 2"
+        fault("\"format_version\": 3", "\"format_version\": 4, \"new\": []"),
+        "the model has format_version 4, but this dropcast reads 1 to 3"
     );
     assert_eq!(
-        fault("\"format_version\": 2", "\"format_version\": \"1\""),
+        fault("\"format_version\": 3", "\"format_version\": \"1\""),
         "not a dropcast model: invalid type: string \"1\", expected a JSON number at line 2 column 23"
     );
     let other = Model::from_json("{\"trees\": []}").unwrap_err();
@@ -102,23 +102,43 @@ fn features_that_we_do_not_compute_as_described_are_refused() {
 }
 
 #[test]
-fn ranges_go_with_the_version() {
+fn fields_go_with_the_version() {
     assert_eq!(
-        fault("\"format_version\": 2", "\"format_version\": 1"),
+        fault("\"format_version\": 3", "\"format_version\": 1"),
         "the model's feature avg_queue_length has a range, but format_version 1 has none"
     );
     assert_eq!(
+        fault("\"format_version\": 3", "\"format_version\": 2"),
+        "the model has metrics.over_seeds, which format_version 2 does not have"
+    );
+    assert_eq!(
         fault("{\"lowest\": 0, \"highest\": 214310}", "null"),
-        "the model's feature occupancy has no range, but format_version 2 has one from lowest to highest"
+        "the model's feature occupancy has no range, but format_version 3 has one from lowest to highest"
     );
     assert_eq!(
         fault("\"lowest\": 0, \"highest\": 214310", "\"lowest\": 214311, \"highest\": 214310"),
-        "the model's feature occupancy has the range from 214311 to 214310, but format_version 2 has one from lowest \
+        "the model's feature occupancy has the range from 214311 to 214310, but format_version 3 has one from lowest \
          to highest"
     );
-    // Without ranges it is the first version, as before.
+    // Those of earlier versions are read, and written as this one.
     let model = Model::from_json(example()).unwrap();
-    let earlier = Model { ranges: None, ..model };
-    assert!(earlier.to_json().starts_with("{\n  \"format_version\": 1,\n"));
-    assert_eq!(Model::from_json(&earlier.to_json()).unwrap(), earlier);
+    let earlier = Model { ranges: None, leaf_rows: None, metrics: None, ..model };
+    let text = earlier.to_json().replace("\"format_version\": 3", "\"format_version\": 1");
+    let text = text.replace("      \"monotone\": \"auto\",\n", "");
+    let read = Model::from_json(&text).unwrap();
+    let monotone = |model: &Model| model.provenance.as_ref().unwrap().parameters.get().monotone;
+    assert_eq!((monotone(&earlier), monotone(&read)), (Monotone::Auto, Monotone::Off));
+    assert_eq!(Model { provenance: earlier.provenance.clone(), ..read }, earlier);
+}
+
+#[test]
+fn rows_of_leaves_are_those_of_the_forest() {
+    assert_eq!(
+        fault("{\"rows\": 50, \"drops\": 40}", "{\"rows\": 50, \"drops\": 51}"),
+        "the model's leaf_rows have 51 drops of 50 rows for tree 0, whose leaves are 2"
+    );
+    assert_eq!(
+        fault(", {\"rows\": 100, \"drops\": 40}", ""),
+        "the model's leaf_rows have 1 for tree 1, whose leaves are 2"
+    );
 }

@@ -4,7 +4,8 @@ use super::lanes_sent::Lead;
 use crate::given_threshold::GivenThreshold;
 use crate::replay::{Lane, Tally, predicted_drop};
 use dropcast_switch::Packet;
-use dropcast_train::Sent;
+use dropcast_train::{Sent, VoteGain};
+use std::collections::BTreeMap;
 
 /// Credence's lanes. Each runs from the first of a stretch of counted packets until all of these have left, and
 /// starts from the state of the switch that always accepts. It is on that switch, or shares one with the lanes
@@ -21,6 +22,8 @@ struct CredenceLane {
     place: usize,
     /// What earlier stretches transmitted.
     before: Sent,
+    /// By window of time, what it accepts more than the switch that always accepts.
+    gains: BTreeMap<u64, VoteGain>,
     /// What this stretch has transmitted beyond the switch that it is on; `None` between stretches.
     lead: Option<Lead>,
 }
@@ -29,12 +32,19 @@ struct CredenceLane {
 struct Apart {
     switch: Lane<GivenThreshold>,
     lanes: Vec<usize>,
+    /// Whether it has accepted the last packet.
+    accepted: bool,
 }
 
 impl CredenceLanes {
     /// Lanes with these places among all.
     pub(super) fn new(places: impl Iterator<Item = usize>) -> Self {
-        let lane = |place| CredenceLane { place, before: Sent::default(), lead: None };
+        let lane = |place| CredenceLane {
+            place,
+            before: Sent::default(),
+            gains: BTreeMap::new(),
+            lead: None,
+        };
         CredenceLanes { lanes: places.map(lane).collect(), joined: Vec::new(), apart: Vec::new() }
     }
 
@@ -51,7 +61,8 @@ impl CredenceLanes {
         };
         let lanes: Vec<usize> = resting.map(begin).collect();
         if !lanes.is_empty() {
-            self.apart.push(Apart { switch: accepting.counting_from(packet), lanes });
+            let switch = accepting.counting_from(packet);
+            self.apart.push(Apart { switch, lanes, accepted: true });
         }
     }
 
@@ -67,22 +78,33 @@ impl CredenceLanes {
         let CredenceLanes { lanes, joined, apart } = self;
         let predicts = &|lane: usize| predicts(lanes[lane].place);
         let mut parting: Vec<Apart> = Vec::new();
-        for Apart { switch, lanes } in &mut *apart {
+        for Apart { switch, lanes, accepted } in &mut *apart {
             switch.advance(time_ns);
             let threshold_bytes = accepting.switch.policy().threshold_bytes;
             switch.switch.policy_mut().threshold_bytes = threshold_bytes;
-            if lanes.iter().all(|&lane| predicts(lane)) {
-                switch.admit(&predicted_drop(packet), time_ns);
+            *accepted = if lanes.iter().all(|&lane| predicts(lane)) {
+                switch.admit(&predicted_drop(packet), time_ns)
             } else {
                 parting.extend(part(switch, lanes, packet, predicts));
-                switch.admit(packet, time_ns);
-            }
+                switch.admit(packet, time_ns)
+            };
         }
         parting.extend(part(accepting, joined, packet, predicts));
-        for Apart { switch, .. } in &mut parting {
-            switch.admit(&predicted_drop(packet), time_ns);
+        for Apart { switch, accepted, .. } in &mut parting {
+            *accepted = switch.admit(&predicted_drop(packet), time_ns);
         }
         apart.append(&mut parting);
+    }
+
+    /// The switch that always accepts has accepted the packet that counts, or not: what it arrives in is a gain
+    /// or a loss of the lanes that have decided otherwise. What is accepted is transmitted in the end.
+    pub(super) fn compare(&mut self, packet: &Packet, accepted: bool, window: u64) {
+        for apart in self.apart.iter().filter(|apart| apart.accepted != accepted) {
+            let more = VoteGain::of_packet(packet.size_bytes, apart.accepted);
+            for &lane in &apart.lanes {
+                self.lanes[lane].gains.entry(window).or_default().add(more);
+            }
+        }
     }
 
     /// Between counted packets: ends the stretches whose counted packets have all left.
@@ -117,16 +139,19 @@ impl CredenceLanes {
         });
     }
 
-    /// What each lane has transmitted, with its place among all; `accepting` is the final tally of the switch that
-    /// always accepts.
-    pub(super) fn finish(self, accepting: &Tally) -> impl Iterator<Item = (usize, Sent)> {
+    /// What each lane has transmitted, with its place among all, and its gains by window; `accepting` is the final
+    /// tally of the switch that always accepts.
+    pub(super) fn finish(
+        self,
+        accepting: &Tally,
+    ) -> impl Iterator<Item = (usize, Sent, BTreeMap<u64, VoteGain>)> {
         let CredenceLanes { mut lanes, joined, apart } = self;
         joined.into_iter().for_each(|lane| lanes[lane].rest(accepting));
-        for Apart { switch, lanes: these } in apart {
+        for Apart { switch, lanes: these, .. } in apart {
             let tally = switch.finish();
             these.into_iter().for_each(|lane| lanes[lane].rest(&tally));
         }
-        lanes.into_iter().map(|lane| (lane.place, lane.before))
+        lanes.into_iter().map(|lane| (lane.place, lane.before, lane.gains))
     }
 }
 
@@ -141,7 +166,7 @@ fn part(
     let first = lanes.iter().position(|&lane| predicts(lane))?;
     switch.asks(packet).then(|| {
         let lanes = lanes.extract_if(first.., |lane| predicts(*lane)).collect();
-        Apart { switch: switch.clone(), lanes }
+        Apart { switch: switch.clone(), lanes, accepted: true }
     })
 }
 

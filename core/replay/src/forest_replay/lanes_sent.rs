@@ -1,6 +1,6 @@
 //! What lanes transmit.
 
-use dropcast_train::Sent;
+use dropcast_train::{LaneSent, Sent, WindowGain, add_gains};
 
 /// Transmitted packets and bytes, over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct LanesSent {
     pub alphas: Option<AlphasSent>,
     /// In each lane.
     pub lanes: Vec<Sent>,
+    /// In each lane of Credence, what it transmits more than Credence that always accepts, by window of time.
+    pub gains: Vec<Vec<WindowGain>>,
 }
 
 /// What policies without predictions transmit.
@@ -62,6 +64,21 @@ impl LanesSent {
         }
         self.lanes.resize(self.lanes.len().max(more.lanes.len()), Sent::default());
         self.lanes.iter_mut().zip(&more.lanes).for_each(|(sum, sent)| sum.add(*sent));
+        self.gains.resize(self.lanes.len(), Vec::new());
+        self.gains.iter_mut().zip(&more.gains).for_each(|(sum, more)| add_gains(sum, more));
+    }
+
+    /// The same of this run: a replay of one trace does not know which it is.
+    #[must_use]
+    pub fn of_run(mut self, run: u64) -> Self {
+        self.gains.iter_mut().flatten().for_each(|(window, _)| window.run = run);
+        self
+    }
+
+    /// What each lane transmits, with its gains.
+    pub fn by_lane(self) -> Vec<LaneSent> {
+        let lanes = self.lanes.into_iter().zip(self.gains);
+        lanes.map(|(sent, gains)| LaneSent { sent, gains }).collect()
     }
 
     /// LQD's packets over those of a lane: `eta` if it follows the predictions. `None` if

@@ -12,7 +12,7 @@ use crate::given_threshold::{GivenThreshold, Rule};
 use crate::replay::{Lane, PredictedLane, ReplayOptions, predicted_drop};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{FollowLqd, LineRate, Lqd, Packet};
-use dropcast_train::{Sent, VotePolicy};
+use dropcast_train::{GainWindow, Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
 pub(super) struct SwitchLanes {
@@ -29,6 +29,9 @@ pub(super) struct SwitchLanes {
     counted: bool,
     /// Packets that have arrived.
     arrived: u64,
+    switch_id: u16,
+    /// Gains are told apart by windows as long as the buffer takes to drain.
+    window_ns: u64,
 }
 
 /// Comparing two switches takes longer than a packet.
@@ -42,7 +45,7 @@ struct Baselines {
 impl SwitchLanes {
     /// A switch with empty buffers that drain like `drain`, in lanes of these policies.
     pub(super) fn new(
-        spec: &SwitchSpec,
+        (switch_id, spec): (u16, &SwitchSpec),
         options: &ReplayOptions,
         drain: &LineRate,
         policies: impl Iterator<Item = VotePolicy>,
@@ -65,6 +68,8 @@ impl SwitchLanes {
             credence: CredenceLanes::new(of(VotePolicy::Credence)),
             counted: false,
             arrived: 0,
+            switch_id,
+            window_ns: spec.drain_ns().max(1),
         }
     }
 
@@ -96,7 +101,10 @@ impl SwitchLanes {
             credence.begin(packet, accepting);
         }
         credence.arrive(packet, time_ns, accepting, |lane| is_predicted && predicts(lane));
-        accepting.admit(packet, time_ns);
+        let accepted = accepting.admit(packet, time_ns);
+        if self.counted {
+            credence.compare(packet, accepted, time_ns / self.window_ns);
+        }
         if let Some(follow_lqd) = follow_lqd {
             follow_lqd.arrive(packet, time_ns);
         }
@@ -117,8 +125,11 @@ impl SwitchLanes {
         for (lane, followed) in self.followed {
             lanes[lane] = followed.finish().sent;
         }
-        for (lane, sent) in self.credence.finish(&accepting) {
+        let mut gains = vec![Vec::new(); lanes.len()];
+        for (lane, sent, of_lane) in self.credence.finish(&accepting) {
             lanes[lane] = sent;
+            let place = |window| GainWindow { run: 0, switch: self.switch_id, window };
+            gains[lane] = of_lane.into_iter().map(|(window, gain)| (place(window), gain)).collect();
         }
         let baselines = |baselines: Baselines| BaselinesSent {
             always_accept: accepting.sent,
@@ -129,6 +140,7 @@ impl SwitchLanes {
             baselines: self.baselines.map(baselines),
             alphas: None,
             lanes,
+            gains,
         }
     }
 }

@@ -4,7 +4,9 @@ use super::*;
 use crate::{Replay, Replayed};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_forest::{Node, ScoreHistogram, Tree};
-use dropcast_train::{ForestScores, Part, VoteError, VotePolicy, VoteReplay, VoteRule};
+use dropcast_train::{
+    ForestScores, LaneSent, Part, VoteError, VoteGain, VotePolicy, VoteReplay, VoteRule,
+};
 use proptest::prelude::*;
 
 fn meta() -> TraceMeta {
@@ -166,7 +168,7 @@ proptest! {
             }
             prop_assert_eq!(*found, expected, "alpha {}", alpha);
         }
-        for (lane, found) in lanes.iter().zip(&sent.lanes) {
+        for ((lane, found), gains) in lanes.iter().zip(&sent.lanes).zip(&sent.gains) {
             let forest = [&a, &b][lane.forest];
             let expected = one_by_one(&meta, &whole, &counted, |values| {
                 forest.score(&values[lane.forest..]) > lane.threshold
@@ -181,6 +183,17 @@ proptest! {
             }
             prop_assert_eq!(sent.lqd, lqd);
             prop_assert_eq!(*found, other, "{:?}", lane);
+            if lane.policy == VotePolicy::Credence {
+                let mut gain = VoteGain::default();
+                gains.iter().for_each(|&(_, more)| gain.add(more));
+                let more = |ours: u64, theirs: u64| ours as i64 - theirs as i64;
+                let Sent { packets, bytes } = baselines.always_accept;
+                prop_assert_eq!(gain.packets, more(other.packets, packets), "{:?}", lane);
+                prop_assert_eq!(gain.bytes, more(other.bytes, bytes), "{:?}", lane);
+                prop_assert!(gains.is_sorted_by(|a, b| a.0 < b.0), "{:?}", gains);
+            } else {
+                prop_assert!(gains.is_empty());
+            }
         }
     }
 }
@@ -204,12 +217,12 @@ impl From<VoteError> for Never {
 impl VoteReplay for BatchReplay<'_> {
     type Error = Never;
 
-    fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, Never> {
+    fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, Never> {
         let (columns, one) = (meta().features, NonZeroUsize::MIN);
         let mut replay =
             ForestReplay::new(&meta(), &columns, &[self.forest], lanes, one).expect("sound");
         replay.add(self.batch, &vec![true; self.batch.len()]).expect("sound arrivals");
-        Ok(replay.finish().lanes)
+        Ok(replay.finish().by_lane())
     }
 }
 
@@ -296,18 +309,10 @@ fn predictions_are_asked_for_only_where_credence_may_ask() {
 fn what_lanes_transmit_adds_up() {
     let sent = |packets| Sent { packets, bytes: 9 * packets };
     let mut sum = LanesSent::default();
-    sum.add(&LanesSent {
-        lqd: sent(30),
-        baselines: None,
-        alphas: None,
-        lanes: vec![sent(20), sent(0)],
-    });
-    sum.add(&LanesSent {
-        lqd: sent(30),
-        baselines: None,
-        alphas: None,
-        lanes: vec![sent(28), sent(0)],
-    });
+    for first in [20, 28] {
+        let lanes = vec![sent(first), sent(0)];
+        sum.add(&LanesSent { lqd: sent(30), lanes, ..LanesSent::default() });
+    }
     assert_eq!(sum.lqd_to_lane(0), Some(1.25));
     assert_eq!(sum.lqd_to_lane(1), None, "nothing was transmitted");
     assert_eq!(sum.lqd_to_lane(2), None);

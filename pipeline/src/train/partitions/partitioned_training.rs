@@ -10,7 +10,7 @@ use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
 use crate::train::{OpenRoles, vote_rule};
 use dropcast_train::{
-    ChosenSplit, Fitted, ForestTask, Part, PartitionedFit, ReadTask, Sent, VoteError, VoteLane,
+    ChosenSplit, Fitted, ForestTask, LaneSent, Part, PartitionedFit, ReadTask, VoteError, VoteLane,
     VoteReplay, VoteRule,
 };
 use std::cell::RefCell;
@@ -50,14 +50,14 @@ enum Stage {
     Failed,
 }
 
-/// A forest whose vote threshold is chosen by replays, one part after the other.
+/// Forests whose vote thresholds are chosen by replays, one part after the other: one for each seed.
 #[derive(Debug)]
 struct Replaying {
-    fitted: Fitted,
+    fitted: Vec<Fitted>,
     /// Rows of a part, by run and switch.
     rows: BTreeMap<Part, BTreeMap<(u64, u16), u64>>,
     /// What was replayed, in order.
-    replayed: Vec<Vec<Sent>>,
+    replayed: Vec<Vec<LaneSent>>,
     /// What is to be replayed next.
     part: Part,
     lanes: Vec<VoteLane>,
@@ -102,7 +102,7 @@ impl PartitionedTraining {
             // Rules that replay choose when the forest is there.
             vote: if vote.replays() { VoteRule::F1 } else { vote },
         };
-        let mut fit = PartitionedFit::new(read, vec![task])?;
+        let mut fit = PartitionedFit::over_seeds(read, &task, settings.seeds)?;
         let known: Option<u64> = files.iter().map(|file| file.rows).sum();
         if let Some(rows) = known {
             fit = fit.of_rows(rows);
@@ -149,32 +149,35 @@ impl PartitionedTraining {
             return Ok(());
         }
         let rows = [Part::Train, Part::Validation].map(|part| (part, fit.rows_of_part(part)));
-        let fitted = fit.finish().and_then(|mut fitted| fitted.pop());
-        let mut fitted = fitted.expect("a training without questions is done");
-        fitted.record(&self.chosen);
+        let mut fitted = fit.finish().expect("a training without questions is done");
+        fitted.iter_mut().for_each(|fitted| fitted.record(&self.chosen));
         self.stage = self.choose_vote(fitted, BTreeMap::from(rows), Vec::new())?;
         Ok(())
     }
 
-    /// Chooses the vote threshold, or says what must be replayed first.
+    /// Chooses the vote thresholds, or says what must be replayed first.
     fn choose_vote(
         &self,
-        mut fitted: Fitted,
+        mut fitted: Vec<Fitted>,
         rows: BTreeMap<Part, BTreeMap<(u64, u16), u64>>,
-        replayed: Vec<Vec<Sent>>,
+        replayed: Vec<Vec<LaneSent>>,
     ) -> Result<Stage, PipelineError> {
+        let trained = |fitted| {
+            let first = Fitted::first_over_seeds(fitted).expect("at least one seed is trained");
+            Ok(Stage::Trained(Box::new(first)))
+        };
         if !self.vote.replays() {
-            return Ok(Stage::Trained(Box::new(fitted)));
+            return trained(fitted);
         }
         let known =
             KnownReplays { asked: RefCell::default(), known: RefCell::new(replayed.iter()) };
-        let chosen = Fitted::choose_votes(std::slice::from_mut(&mut fitted), self.vote, &known);
+        let chosen = Fitted::choose_votes(&mut fitted, self.vote, &known);
         match (chosen, known.asked.into_inner()) {
             (_, Some((part, lanes))) => {
                 let replaying = Replaying { fitted, rows, replayed, part, lanes };
                 Ok(Stage::Replaying(Box::new(replaying)))
             }
-            (Ok(()), None) => Ok(Stage::Trained(Box::new(fitted))),
+            (Ok(()), None) => trained(fitted),
             (Err(error), None) => Err(error.into()),
         }
     }
@@ -191,6 +194,7 @@ impl PartitionedTraining {
             .filter(|(_, switches)| !switches.is_empty())
             .collect();
         let own: Vec<(usize, VoteLane)> = lanes.iter().copied().enumerate().collect();
+        let models: Vec<String> = fitted.iter().map(|fitted| fitted.model.to_json()).collect();
         let per_trace = count.get().div_ceil(replayed.len().max(1));
         let mut tasks = Vec::new();
         for (trace, switches) in replayed {
@@ -206,7 +210,7 @@ impl PartitionedTraining {
                         split: self.chosen.split.clone(),
                         seed: self.settings.seed,
                         part: *part,
-                        model: fitted.model.to_json(),
+                        models: models.clone(),
                         lanes: lanes.len(),
                         own: own.iter().copied().skip(group).step_by(groups).collect(),
                     });
@@ -246,14 +250,14 @@ const ONE_THREAD: NonZeroUsize = NonZeroUsize::MIN;
 
 /// Answers with what was replayed elsewhere, in order; notes what is asked for beyond that.
 struct KnownReplays<'a> {
-    known: RefCell<std::slice::Iter<'a, Vec<Sent>>>,
+    known: RefCell<std::slice::Iter<'a, Vec<LaneSent>>>,
     asked: RefCell<Option<(Part, Vec<VoteLane>)>>,
 }
 
 impl VoteReplay for KnownReplays<'_> {
     type Error = VoteError;
 
-    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<Sent>, VoteError> {
+    fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, VoteError> {
         if let Some(sent) = self.known.borrow_mut().next() {
             return Ok(sent.clone());
         }

@@ -7,11 +7,11 @@ use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
-use dropcast_train::{Model, Part, Sent, Split, VoteLane};
+use dropcast_train::{LaneSent, Model, Part, Split, VoteLane};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Some vote thresholds of a forest, replayed at some switches of a trace. Switches do not touch each
+/// Some vote thresholds of forests, replayed at some switches of a trace. Switches do not touch each
 /// other and neither do lanes, so what all tasks transmit adds up. As JSON, it goes to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,8 +26,8 @@ pub struct ReplayTask {
     pub(super) seed: u64,
     /// The rows that count.
     pub(super) part: Part,
-    /// The text of its `model.json`.
-    pub(super) model: String,
+    /// The texts of the `model.json` of all forests.
+    pub(super) models: Vec<String>,
     /// Number of lanes of all tasks.
     pub(super) lanes: usize,
     /// The lanes of this task, with their places among all.
@@ -37,7 +37,7 @@ pub struct ReplayTask {
 /// What each lane transmits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ReplayedLanes(pub(super) Vec<Sent>);
+pub struct ReplayedLanes(pub(super) Vec<LaneSent>);
 
 impl ReplayTask {
     /// Replays.
@@ -47,10 +47,13 @@ impl ReplayTask {
     pub fn replay(&self, resources: &Resources) -> Result<ReplayedLanes, PipelineError> {
         let traces = LabelledTraces::new(vec![self.trace.open(None)], &self.features)?;
         let traces = traces.scaled_to(self.buffer_bytes);
-        let model = Model::from_json(&self.model).map_err(|source| PipelineError::Model {
-            file: "the model of a replay".to_owned(),
-            source,
-        })?;
+        let model = |text: &String| {
+            Model::from_json(text).map_err(|source| PipelineError::Model {
+                file: "the model of a replay".to_owned(),
+                source,
+            })
+        };
+        let models = self.models.iter().map(model).collect::<Result<Vec<_>, _>>()?;
         let replays = Replays {
             traces: &traces,
             split: &self.split,
@@ -58,12 +61,15 @@ impl ReplayTask {
             threads: resources.threads(),
         };
         let lanes: Vec<VoteLane> = self.own.iter().map(|&(_, lane)| lane).collect();
-        let forests: [&Forest; 1] = [&model.forest];
+        let forests: Vec<&Forest> = models.iter().map(|model| &model.forest).collect();
+        if lanes.iter().any(|lane| lane.forest >= forests.len()) {
+            return Err(PipelineError::unfit("a replay", "has a lane of a forest that it lacks"));
+        }
         let sent = replays.replay_at(self.part, &forests, &lanes, Some(&self.switches))?;
-        let mut all = vec![Sent::default(); self.lanes];
-        for (&(place, _), sent) in self.own.iter().zip(sent.lanes) {
+        let mut all = vec![LaneSent::default(); self.lanes];
+        for (&(place, _), sent) in self.own.iter().zip(sent.by_lane()) {
             if let Some(of_lane) = all.get_mut(place) {
-                of_lane.add(sent);
+                of_lane.add(&sent);
             }
         }
         Ok(ReplayedLanes(all))
@@ -73,7 +79,7 @@ impl ReplayTask {
 impl ReplayedLanes {
     /// Adds what other tasks transmit.
     pub fn merge(&mut self, other: &ReplayedLanes) {
-        self.0.resize(self.0.len().max(other.0.len()), Sent::default());
-        self.0.iter_mut().zip(&other.0).for_each(|(sum, sent)| sum.add(*sent));
+        self.0.resize(self.0.len().max(other.0.len()), LaneSent::default());
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, sent)| sum.add(sent));
     }
 }

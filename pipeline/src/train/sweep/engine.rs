@@ -184,13 +184,22 @@ impl Sweep {
         let is_pending = |at: &usize| parts[*at].is_none() && is_wanted(*at);
         let pending: Vec<usize> = (0..parts.len()).filter(is_pending).collect();
         let (mut read_ms, mut rows) = (0.0, None);
-        for pending in self.batches(plan, pending) {
+        for pending in Sweep::batches(plan, pending) {
             check(progress)?;
             let groups: Vec<&SweepGroup> = pending.iter().map(|&at| &plan.groups[at]).collect();
-            let began = Instant::now();
-            let rows = self.rows_for(plan, groups[0], folder, &mut rows)?;
-            read_ms += began.elapsed().as_secs_f64() * 1e3;
-            let (grown, fit_ms) = self.grow(rows, &groups)?;
+            // By group, seed and size.
+            let mut grown: Vec<Vec<Vec<Fitted>>> = vec![Vec::new(); groups.len()];
+            let mut fit_ms = 0.0;
+            // Seeds that divide the rows alike grow together; all groups have the same.
+            let same_rows = |a: &u64, b: &u64| self.rows.split_seed(*a) == self.rows.split_seed(*b);
+            for seeds in groups[0].seeds.chunk_by(same_rows) {
+                let began = Instant::now();
+                let rows = self.rows_for(plan, seeds[0], folder, &mut rows)?;
+                read_ms += began.elapsed().as_secs_f64() * 1e3;
+                let (forests, more_ms) = self.grow(rows, &groups, seeds)?;
+                fit_ms += more_ms;
+                grown.iter_mut().zip(forests).for_each(|(grown, forests)| grown.extend(forests));
+            }
             for ((&at, group), grown) in pending.iter().zip(groups).zip(grown) {
                 let began = Instant::now();
                 let part = self.measure(group, &grown)?;
@@ -217,13 +226,14 @@ impl Sweep {
         let mut finished = Vec::new();
         for (group, (part, times)) in plan.groups.iter().zip(parts.into_iter().flatten()) {
             let share = |ms: f64| ms / group.places.len() as f64;
-            for &place in &group.places {
+            for place in group.places.clone() {
                 timings.fit_ms[place] = times.map(|times| share(times.fit_ms));
                 timings.measure_ms[place] = times.map(|times| share(times.measure_ms));
             }
             finished.push(part);
         }
-        let seed = plan.groups.first().map_or(0, |group| self.rows.split_seed(group.forest.seed));
+        let first = plan.groups.first().and_then(|group| group.seeds.first().copied());
+        let seed = first.map_or(0, |seed| self.rows.split_seed(seed));
         let split = (split.clone(), part_sizes(traces, split, seed)?);
         let (mut table, models) = assemble(plan, finished, traces.origins(), split, self.front)?;
         table.best_alpha = self.rows.best_alpha(seed)?;
@@ -231,16 +241,16 @@ impl Sweep {
         Ok((table, models, timings))
     }
 
-    /// The rows that `group` trains on, for all features and the most bins of the sweep: those
+    /// The rows that forests of this seed train on, for all features and the most bins of the sweep: those
     /// in `kept`, or they are read.
     fn rows_for<'r>(
         &self,
         plan: &SweepPlan,
-        group: &SweepGroup,
+        seed: u64,
         folder: &SweepFolder,
         kept: &'r mut Option<TrainingRows>,
     ) -> Result<&'r TrainingRows, PipelineError> {
-        let seed = self.rows.split_seed(group.forest.seed);
+        let seed = self.rows.split_seed(seed);
         // Other rows go before these come.
         kept.take_if(|rows| rows.task().seed != seed);
         if kept.is_none() {
@@ -261,18 +271,18 @@ impl Sweep {
         Ok(kept.as_ref().expect("rows were read"))
     }
 
-    /// Groups that train on the same rows, as many at once as fit into memory with their scores.
-    fn batches(&self, plan: &SweepPlan, mut pending: Vec<usize>) -> Vec<Vec<usize>> {
-        let seed = |at: usize| self.rows.split_seed(plan.groups[at].forest.seed);
-        let trees =
-            |at: usize| plan.groups[at].sizes().map(|(trees, _)| usize::from(trees)).sum::<usize>();
-        pending.sort_by_key(|&at| seed(at));
+    /// Groups that grow at once: as many as fit into memory with their scores.
+    fn batches(plan: &SweepPlan, pending: Vec<usize>) -> Vec<Vec<usize>> {
+        let trees = |at: usize| {
+            let group = &plan.groups[at];
+            let of_seed: usize = group.sizes().map(|(trees, _)| usize::from(trees)).sum();
+            of_seed * group.seeds.len()
+        };
         let mut batches: Vec<Vec<usize>> = Vec::new();
         for at in pending {
             let joins = |batch: &&mut Vec<usize>| {
                 let together: usize = batch.iter().chain([&at]).map(|&of| trees(of)).sum();
-                let is_small = batch.len() < GROUPS_AT_ONCE && together <= TREES_AT_ONCE;
-                is_small && batch.first().is_some_and(|&first| seed(first) == seed(at))
+                batch.len() < GROUPS_AT_ONCE && together <= TREES_AT_ONCE
             };
             match batches.last_mut().filter(joins) {
                 Some(batch) => batch.push(at),
@@ -282,19 +292,22 @@ impl Sweep {
         batches
     }
 
-    /// Grows the forests of groups, of each in the order of its sizes; also the milliseconds that
-    /// each group took.
+    /// Grows the forests of groups with these seeds: by group, by seed, in the order of sizes; also the milliseconds
+    /// that each group took.
     fn grow(
         &self,
         rows: &TrainingRows,
         groups: &[&SweepGroup],
-    ) -> Result<(Vec<Vec<Fitted>>, f64), PipelineError> {
+        seeds: &[u64],
+    ) -> Result<(Vec<Vec<Vec<Fitted>>>, f64), PipelineError> {
         let mut tasks = Vec::new();
         for group in groups {
-            for size in group.sizes() {
-                // Votes are chosen after it.
-                let (features, vote) = (group.features.clone(), VoteRule::F1);
-                tasks.push(ForestTask { features, params: group.params(size)?, vote });
+            for &seed in seeds {
+                for size in group.sizes() {
+                    // Votes are chosen after it.
+                    let (features, vote) = (group.features.clone(), VoteRule::F1);
+                    tasks.push(ForestTask { features, params: group.params(size, seed)?, vote });
+                }
             }
         }
         let began = Instant::now();
@@ -302,44 +315,63 @@ impl Sweep {
         fitted.iter_mut().for_each(|fitted| fitted.record(&self.rows.chosen));
         let mut fitted = fitted.into_iter();
         let fit_ms = began.elapsed().as_secs_f64() * 1e3 / groups.len() as f64;
-        let of_group = |group: &&SweepGroup| fitted.by_ref().take(group.sizes().count()).collect();
+        let sizes = |group: &&SweepGroup| group.sizes().count();
+        let of_group = |group| {
+            let of_seed = |_: &u64| fitted.by_ref().take(sizes(group)).collect();
+            seeds.iter().map(of_seed).collect()
+        };
         Ok((groups.iter().map(of_group).collect(), fit_ms))
     }
 
-    /// Chooses the votes of a group's forests, and measures them.
-    fn measure(&self, group: &SweepGroup, grown: &[Fitted]) -> Result<SweepPart, PipelineError> {
-        let replays = self.rows.replays(group.forest.seed);
-        let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
-        for &vote in &group.votes {
-            let mut fitted = grown.to_vec();
-            choose_votes(vote, &replays, &mut fitted)?;
-            by_vote.push(fitted);
-        }
-        // In the order of rows: by size, then by vote.
-        let fitted: Vec<&Fitted> =
-            (0..grown.len()).flat_map(|size| by_vote.iter().map(move |of| &of[size])).collect();
-        let scores = self.rows.measure(&by_vote, &replays)?;
+    /// Chooses the votes of a group's forests, by seed and size, and measures them.
+    fn measure(
+        &self,
+        group: &SweepGroup,
+        grown: &[Vec<Fitted>],
+    ) -> Result<SweepPart, PipelineError> {
         let cost = TableCost::new(&group.features);
-        let settings =
-            group.sizes().flat_map(|size| group.votes.iter().map(move |&vote| (size, vote)));
-        let rows = settings.zip(&fitted).zip(scores).map(|(((size, vote), fitted), scores)| {
-            let PartScores { train, validation, test } = scores;
-            let forest = &fitted.model.forest;
-            SweepRow {
-                setting: group.setting(size, vote),
-                seed: group.forest.seed,
-                vote_threshold: forest.vote_threshold,
-                train,
-                validation,
-                test,
-                size: cost.size(forest),
-                pareto: false,
-                model: None,
+        // By seed, then by size and vote.
+        let mut of_seeds = Vec::new();
+        for (&seed, grown) in group.seeds.iter().zip(grown) {
+            let replays = self.rows.replays(seed);
+            let mut by_vote: Vec<Vec<Fitted>> = Vec::new();
+            for &vote in &group.votes {
+                let mut fitted = grown.clone();
+                choose_votes(vote, &replays, &mut fitted)?;
+                by_vote.push(fitted);
             }
-        });
-        let rows: Vec<SweepRow> = rows.collect();
-        let models: Vec<Model> = fitted.iter().map(|fitted| fitted.model.clone()).collect();
-        Ok(SweepPart::new(self.front, rows, &models))
+            let scores = self.rows.measure(&by_vote, &replays)?;
+            let fitted = (0..grown.len()).flat_map(|size| by_vote.iter().map(move |of| &of[size]));
+            let settings =
+                group.sizes().flat_map(|size| group.votes.iter().map(move |&vote| (size, vote)));
+            let row = |(((size, vote), fitted), scores): (((_, VoteRule), &Fitted), PartScores)| {
+                let PartScores { train, validation, test } = scores;
+                let forest = &fitted.model.forest;
+                let row = SweepRow {
+                    setting: group.setting(size, vote),
+                    seed,
+                    vote_threshold: forest.vote_threshold,
+                    train,
+                    validation,
+                    test,
+                    size: cost.size(forest),
+                    pareto: false,
+                    model: None,
+                };
+                (row, fitted.model.clone())
+            };
+            of_seeds.push(Vec::from_iter(settings.zip(fitted).zip(scores).map(row)).into_iter());
+        }
+        // In the order of rows: by size and vote, then by seed.
+        let mut rows: Vec<SweepRow> = Vec::new();
+        let mut models: Vec<Model> = Vec::new();
+        for _ in 0..group.places.len() / group.seeds.len() {
+            for (row, model) in of_seeds.iter_mut().filter_map(Iterator::next) {
+                rows.push(row);
+                models.push(model);
+            }
+        }
+        Ok(SweepPart::new(self.front, group.seeds.len(), rows, &models))
     }
 }
 

@@ -95,7 +95,7 @@ impl<L: LoopChoice> SweepSettings<L> {
 
     /// Everything that is trained.
     pub(super) fn plan(&self) -> Result<SweepPlan, PipelineError> {
-        SweepPlan::new(&self.axes).ok_or_else(|| {
+        SweepPlan::new(&self.axes.clone().with_seeds()).ok_or_else(|| {
             let problem = format!(
                 "more than {MOST_SWEEP_ROWS} combinations; leave out values, or sweep in parts"
             );
@@ -149,6 +149,7 @@ impl<L: LoopChoice> SweepSettings<L> {
             vote: Some(setting.vote),
             split: self.split.clone().unwrap_or_default(),
             budget: self.budget.clone(),
+            seeds: 1,
             seed,
             ..TrainSettings::default()
         })

@@ -27,7 +27,7 @@ pub fn report() -> Report {
     scores.add(700, true);
     scores.add(20, false);
     let train = PartMetrics::measure(&scores, 300, Some(2));
-    model.metrics = Some(Metrics { train, validation: None, test: None });
+    model.metrics = Some(Metrics::new(train, None, None));
     let source_of_model = ModelSource { name: Some("leaf.json".to_owned()), sha256: None };
     let mut builder = ReportBuilder::new("dropcast test", &model, source_of_model);
     builder.begin_trace(source(RowOrder::Arrival)).expect("has the features");

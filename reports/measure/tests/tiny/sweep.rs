@@ -23,8 +23,7 @@ fn scores(setting: &SweepSetting, seed: u64, part: f64) -> SweepScores {
 
 fn spread(rows: &[SweepRow], of: impl Fn(&SweepRow) -> Option<f64>) -> Option<Spread> {
     let values: Vec<f64> = rows.iter().map(of).collect::<Option<_>>()?;
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    Some(Spread { mean, sd: None })
+    Spread::measure(&values)
 }
 
 fn spreads(rows: &[SweepRow], part: FrontPart) -> SpreadScores {
@@ -60,6 +59,8 @@ pub fn sweep() -> SweepTable {
                 let own: Vec<SweepRow> = [1, 2].map(of_seed).to_vec();
                 summary.push(SweepSummary {
                     seeds: 2,
+                    row: rows.len() + 1,
+                    within_noise: trees >= 4,
                     train: spreads(&own, FrontPart::Train),
                     validation: Some(spreads(&own, FrontPart::Validation)),
                     test: Some(spreads(&own, FrontPart::Test)),
@@ -101,6 +102,7 @@ pub fn sweep() -> SweepTable {
             validation: Some(1.000_25),
             test: Some(1.000_5),
         }),
+        proposed: rows.iter().position(|row| row.pareto && row.setting.trees >= 4),
         best: vec![best],
         rows,
         summary,

@@ -4,10 +4,10 @@
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::random::Purpose;
 use crate::rows::row_kind::RowKind;
-use crate::{FitTask, ForestParams, MaxFeatures, Part, RunBatch, Split, VoteRule, fit};
+use crate::{FitTask, ForestParams, MaxFeatures, Monotone, Part, RunBatch, Split, VoteRule, fit};
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
-use dropcast_forest::{Node, ScoreHistogram, SwitchContext, Tree};
+use dropcast_forest::{LeafRows, Node, ScoreHistogram, SwitchContext, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -34,6 +34,13 @@ struct Rules {
     values: Vec<Vec<u32>>,
 }
 
+impl Rules {
+    /// Whether scores may not fall when a feature is higher.
+    fn rises(&self, feature: usize) -> bool {
+        self.params.monotone == Monotone::On && FeatureSet::all().features()[feature].rises()
+    }
+}
+
 type Fraction = (u128, u128);
 
 /// Drawn rows: dropped ones and all.
@@ -48,10 +55,17 @@ fn impurity(left: &[Row], right: &[Row]) -> Fraction {
     (2 * a * (n - a) * m + 2 * b * (m - b) * n, n * m)
 }
 
-/// The tree of `rows` below node `number` (its children are `2n + 1` and `2n + 2`).
-fn grow(rows: &[Row], number: usize, depth: u8, rules: &Rules) -> Cart {
+/// The weight of a leaf with these rows, within bounds.
+fn weight(rows: &[Row], (least, most): (u8, u8)) -> u8 {
     let (drops, all) = count(rows);
-    let leaf = Cart::Leaf(((2 * 255 * drops + all) / (2 * all).max(1)) as u8);
+    (((2 * 255 * drops + all) / (2 * all).max(1)) as u8).clamp(least, most)
+}
+
+/// The tree of `rows` below node `number` (its children are `2n + 1` and `2n + 2`), whose leaves weigh no less and no
+/// more than `bounds`.
+fn grow(rows: &[Row], number: usize, depth: u8, bounds: (u8, u8), rules: &Rules) -> Cart {
+    let (drops, all) = count(rows);
+    let leaf = Cart::Leaf(weight(rows, bounds));
     let params = &rules.params;
     let is_small = rows.len() < params.min_samples_split as usize;
     if drops == 0 || drops == all || depth == params.max_depth || is_small {
@@ -60,9 +74,15 @@ fn grow(rows: &[Row], number: usize, depth: u8, rules: &Rules) -> Cart {
     let Some((feature, below, above)) = best_split(rows, number, rules) else { return leaf };
     let (left, right) = part(rows, feature, below);
     let threshold = threshold(&rules.values[feature], below, above);
+    let mut own = [bounds; 2];
+    if rules.rises(feature) {
+        let weights = [&left, &right].map(|side| u16::from(weight(side, bounds)));
+        let between = (weights.iter().sum::<u16>() / 2) as u8;
+        (own[0].1, own[1].0) = (between, between);
+    }
     let sides = [
-        grow(&left, 2 * number + 1, depth + 1, rules),
-        grow(&right, 2 * number + 2, depth + 1, rules),
+        grow(&left, 2 * number + 1, depth + 1, own[0], rules),
+        grow(&right, 2 * number + 2, depth + 1, own[1], rules),
     ];
     match &sides {
         [Cart::Leaf(a), Cart::Leaf(b)] if a == b => Cart::Leaf(*a),
@@ -86,6 +106,10 @@ fn best_split(rows: &[Row], number: usize, rules: &Rules) -> Option<(usize, u32,
         for pair in here.windows(2) {
             let (left, right) = part(rows, feature, pair[0]);
             if left.len().min(right.len()) < params.min_samples_leaf as usize {
+                continue;
+            }
+            let ((a, n), (b, m)) = (count(&left), count(&right));
+            if rules.rises(feature) && a * m > b * n {
                 continue;
             }
             let now = impurity(&left, &right);
@@ -121,6 +145,15 @@ fn read(tree: &Tree, at: usize) -> Cart {
             sides: Box::new([read(tree, left as usize), read(tree, right as usize)]),
         },
     }
+}
+
+/// The leaf that a row reaches.
+fn place_of(tree: &Tree, row: &[u32]) -> usize {
+    let mut at = 0;
+    while let Node::Split { feature, threshold, left, right } = tree.nodes[at] {
+        at = if row[usize::from(feature)] <= threshold { left } else { right } as usize;
+    }
+    at
 }
 
 fn batch(rows: &[Row]) -> RunBatch {
@@ -162,8 +195,10 @@ fn params() -> impl Strategy<Value = ForestParams> {
         Just(MaxFeatures::All),
         Just(MaxFeatures::Count(2.try_into().unwrap())),
     ];
-    (1_u8..=6, max_features, 1_u32..4, 2_u32..6, any::<bool>(), any::<u64>()).prop_map(
-        |(max_depth, max_features, leaf, split, bootstrap, seed)| ForestParams {
+    let flags = (any::<bool>(), any::<bool>());
+    (1_u8..=6, max_features, 1_u32..4, 2_u32..6, flags, any::<u64>()).prop_map(
+        |(max_depth, max_features, leaf, split, (bootstrap, monotone), seed)| ForestParams {
+            monotone: if monotone { Monotone::On } else { Monotone::Off },
             n_estimators: 5,
             max_depth,
             max_features,
@@ -212,7 +247,62 @@ proptest! {
             }
             drawn.retain(|row| row.draws > 0);
             let rules = Rules { params: params.clone(), tree: number, values: values.clone() };
-            prop_assert_eq!(read(tree, 0), grow(&drawn, 0, 0, &rules));
+            prop_assert_eq!(read(tree, 0), grow(&drawn, 0, 0, (0, 255), &rules));
+        }
+    }
+
+    /// Between two neighbouring thresholds of a feature nothing changes, so one value of each such range is tried, with
+    /// all of the other features.
+    #[test]
+    fn the_score_of_a_monotone_forest_never_falls_when_a_feature_that_rises_is_higher(
+        rows in rows(3),
+        params in params(),
+    ) {
+        let params = ForestParams { monotone: Monotone::On, max_depth: params.max_depth.min(5), ..params };
+        let forest = fitted(&rows, &params).model.forest;
+        let values = |feature: usize| {
+            let thresholds = forest.trees.iter().flat_map(|tree| &tree.nodes).filter_map(|node| match node {
+                Node::Split { feature: of, threshold, .. } if usize::from(*of) == feature => Some(*threshold),
+                _ => None,
+            });
+            let values: BTreeSet<u32> = thresholds.map(|threshold| threshold + 1).chain([0]).collect();
+            Vec::from_iter(values)
+        };
+        let values: [Vec<u32>; 3] = [0, 1, 2].map(values);
+        let [a, b, c] = &values;
+        let all = a.iter().flat_map(|&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])));
+        for row in all {
+            for (feature, values) in values.iter().enumerate() {
+                let next = values.iter().find(|&&value| value > row[feature]);
+                let Some(&next) = next.filter(|_| FeatureSet::all().features()[feature].rises()) else { continue };
+                let mut higher = row;
+                higher[feature] = next;
+                prop_assert!(forest.score(&higher) >= forest.score(&row), "{:?} {:?}", row, higher);
+            }
+        }
+    }
+
+    /// As often as a row was drawn, it is in one leaf of each tree.
+    #[test]
+    fn leaves_stand_on_all_rows_that_were_drawn(rows in rows(3), params in params()) {
+        let model = fitted(&rows, &params).model;
+        let leaves = model.leaf_rows.unwrap();
+        prop_assert_eq!(leaves.len(), model.forest.trees.len());
+        for ((number, tree), leaves) in (0..).zip(&model.forest.trees).zip(&leaves) {
+            let mut drawn = rows.clone();
+            if params.bootstrap {
+                draw(&mut drawn, number, params.seed);
+            }
+            let mut expected = Vec::new();
+            for (place, node) in tree.nodes.iter().enumerate() {
+                if let Node::Leaf { .. } = node {
+                    let own: Vec<Row> =
+                        drawn.iter().filter(|row| place_of(tree, &row.values) == place).cloned().collect();
+                    let (drops, all) = count(&own);
+                    expected.push(LeafRows { rows: all as u64, drops: drops as u64 });
+                }
+            }
+            prop_assert_eq!(leaves, &expected);
         }
     }
 
@@ -231,7 +321,7 @@ proptest! {
 /// Parameters without randomness.
 fn exact(n_estimators: u16, max_depth: u8, max_features: MaxFeatures) -> ForestParams {
     let params = ForestParams { n_estimators, max_depth, max_features, ..ForestParams::default() };
-    ForestParams { bootstrap: false, ..params }
+    ForestParams { bootstrap: false, monotone: Monotone::Off, ..params }
 }
 
 fn rows_of(rows: &[(&[u32], bool)]) -> Vec<Row> {
