@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use dropcast_data::{EventOptions, EventReader, SwitchSpec, Victim, read_switches};
-use dropcast_pipeline::counters::{Poll, Polls, QueueId, Reading, arrivals};
+use dropcast_pipeline::counters::{Poll, PolledQueue, Polls, QueueId, Reading, arrivals};
 use dropcast_switch::{
     Buffer, CompleteSharing, DynamicThresholds, Fit, FluidOptimum, LineRate, Lqd, NoObserver,
     Observer, Packet, Policy, Removal, Switch,
@@ -44,12 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let told = [10_000, 100_000, 1_000_000].map(|every_ns| {
         let polls = polled(&spec, &packets, every_ns);
-        let intervals: Result<Vec<_>, String> =
-            arrivals(&polls, MTU_BYTES).and_then(|intervals| intervals.collect());
-        let fluid: Vec<Arrival> = intervals
+        let events: Result<Vec<_>, String> =
+            arrivals(&polls, &spec, MTU_BYTES).and_then(Iterator::collect);
+        let fluid: Vec<Arrival> = events
             .map_err(std::io::Error::other)?
             .into_iter()
-            .flatten()
             .map(|event| {
                 (event.time_ns, spec.queue_index(event.port, event.queue), event.size_bytes)
             })
@@ -147,23 +146,22 @@ fn polled(spec: &SwitchSpec, packets: &[Arrival], every_ns: u64) -> Polls {
             next += 1;
         }
         switch.advance(now_ns, &mut meter);
-        let reading = |(sent, dropped): (&[u64; 2], &[u64; 2])| {
-            Some(Reading {
-                sent_packets: Some(sent[0]),
-                sent_bytes: sent[1],
-                dropped_packets: dropped[0],
-                dropped_bytes: Some(dropped[1]),
-            })
+        let polled = |(queue, &length): (usize, &u32)| PolledQueue {
+            queue,
+            time_ns: Some(now_ns),
+            counters: Some(Reading {
+                sent_packets: Some(meter.sent[queue][0]),
+                sent_bytes: meter.sent[queue][1],
+                dropped_packets: dropped[queue][0],
+                dropped_bytes: Some(dropped[queue][1]),
+                trimmed_packets: None,
+            }),
+            watermark_bytes: None,
+            queue_bytes: Some(u64::from(length)),
         };
         polls.polls.push(Poll {
             time_ns: Some(now_ns),
-            counters: meter.sent.iter().zip(&dropped).map(reading).collect(),
-            queue_bytes: switch
-                .buffer()
-                .lengths()
-                .iter()
-                .map(|&now| Some(u64::from(now)))
-                .collect(),
+            queues: switch.buffer().lengths().iter().enumerate().map(polled).collect(),
             ..Poll::default()
         });
     }

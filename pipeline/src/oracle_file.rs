@@ -107,6 +107,25 @@ mod tests {
         Model::new(forest, features, SwitchContext::default())
     }
 
+    /// Two columns of one feature would be decided one way here and another on a device.
+    #[test]
+    fn a_table_with_a_feature_twice_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.json");
+        std::fs::write(&path, model([1, 2, 3]).to_json()).unwrap();
+        let targets: [Target; 1] = ["dct".parse().unwrap()];
+        let written =
+            ModelFile::read(&path).unwrap().export(&targets, None, folder.path()).unwrap();
+        let mut bytes = std::fs::read(&written[0].path).unwrap();
+        let [.., code, last] = &mut bytes[..] else { panic!("two codes") };
+        *last = *code;
+        let checksum = dropcast_oracle::crc32(&bytes[dropcast_oracle::Field::CHECKSUM.end..]);
+        bytes[dropcast_oracle::Field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+        std::fs::write(&written[0].path, bytes).unwrap();
+        let said = read_oracle(&written[0].path).unwrap_err().to_string();
+        assert!(said.contains("the feature with code 0 is in two columns"), "{said}");
+    }
+
     proptest! {
         #[test]
         fn an_exported_table_decides_as_its_model(

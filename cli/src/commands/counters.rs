@@ -13,12 +13,15 @@ pub(crate) fn run(args: &CountersArgs, progress: &dyn Progress) -> Result<(), Fa
     let polls = args.reading.read(&args.file, &spec)?;
     if let Some(path) = &args.arrivals {
         check_output(path, [&args.file, &args.reading.switch])?;
-        write_arrivals((&args.file, &polls), &spec, args.reading.mtu_bytes, path)?;
+        let doubts = write_arrivals((&args.file, &polls), &spec, args.reading.mtu_bytes, path)?;
         progress.note(&format!(
             "{}: arrivals at even distances between polls; docs/counters.md says how many drops replays of them miss, by \
              the time between polls",
             output::shown(path)
         ));
+        for doubt in doubts {
+            progress.note(&format!("{}: {doubt}", output::shown(path)));
+        }
     }
     let report = judge_counters(&polls, &spec, args.reading.mtu_bytes);
     output::print(args.format, &report, counters_text)

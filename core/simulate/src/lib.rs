@@ -41,7 +41,7 @@ pub use open_loop::{
 pub use summary::{
     Better, BucketSummary, ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Metric,
     MetricUnit, Percentiles, RunSummary, SHORT_BYTES, SizeBucket, SizeBuckets, Summarizer,
-    largest_discovery, p_value, paired_difference,
+    largest_discovery, p_value, paired_difference, quantile,
 };
 pub use transport::{CongestionControl, Hop, Recovery, Told, Transport, Tuning, Window};
 pub use workloads::{

@@ -11,7 +11,7 @@ mod size_buckets;
 pub use bootstrap::{Interval, paired_difference};
 pub use flow_kind::{FlowKind, LONG_BYTES, SHORT_BYTES};
 pub use metric::{Better, Metric, MetricUnit};
-pub use percentiles::Percentiles;
+pub use percentiles::{Percentiles, quantile};
 pub use run_summary::{BucketSummary, ClassSummary, Innocents, RunSummary, Summarizer};
 pub use significance::{largest_discovery, p_value};
 pub use size_buckets::{SizeBucket, SizeBuckets};

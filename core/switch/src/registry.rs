@@ -49,6 +49,10 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
             let (key, value) = setting
                 .split_once('=')
                 .ok_or_else(|| toml::de::Error::custom(format!("{setting:?} is not key=value")))?;
+            if key.trim() == "name" {
+                // The name stands before the colon.
+                return Err(toml::de::Error::custom("name is no parameter"));
+            }
             let value = value.trim();
             let value = value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned()));
             if table.insert(key.trim().to_owned(), value).is_some() {

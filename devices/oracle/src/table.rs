@@ -22,6 +22,9 @@ pub struct Table<'a> {
     feature_codes: &'a [u8],
 }
 
+/// The code of features of the user's own (docs/features.md): each is another one.
+const OWN_FEATURE: u8 = 255;
+
 /// Why bytes are not a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,6 +63,11 @@ pub enum TableError {
         /// Number of columns.
         features: u8,
     },
+    /// Two columns of a row are the same feature, and not of the user's own.
+    FeatureTwice {
+        /// Its code.
+        code: u8,
+    },
 }
 
 impl<'a> Table<'a> {
@@ -94,6 +102,13 @@ impl<'a> Table<'a> {
         if let Some(split) = columns.iter().position(|&column| column >= features) {
             return Err(TableError::Column { split, column: columns[split], features });
         }
+        let feature_codes = &bytes[layout.feature_codes()];
+        let mut codes = feature_codes.iter().enumerate();
+        let is_twice =
+            |&(at, code): &(usize, &u8)| *code != OWN_FEATURE && feature_codes[..at].contains(code);
+        if let Some((_, &code)) = codes.find(is_twice) {
+            return Err(TableError::FeatureTwice { code });
+        }
         Ok(Table {
             layout,
             vote_threshold: u32::from_le_bytes(field(header, Field::VOTE_THRESHOLD)),
@@ -102,7 +117,7 @@ impl<'a> Table<'a> {
             thresholds: bytes[layout.thresholds()].as_chunks().0,
             columns,
             weights: &bytes[layout.weights()],
-            feature_codes: &bytes[layout.feature_codes()],
+            feature_codes,
         })
     }
 
@@ -213,6 +228,9 @@ impl fmt::Display for TableError {
             TableError::Column { split, column, features } => {
                 write!(f, "bad .dct table: split {split} compares column {column} of {features}")
             }
+            TableError::FeatureTwice { code } => {
+                write!(f, "bad .dct table: the feature with code {code} is in two columns")
+            }
         }
     }
 }
@@ -305,6 +323,14 @@ mod tests {
         assert_eq!(changed(11, 0), TableError::Shape(ShapeError::NoFeatures));
         assert_eq!(changed(8, 2), TableError::Length { expected: 44, found: 37 });
         assert_eq!(changed(32, 2), TableError::Column { split: 0, column: 2, features: 2 });
+        assert_eq!(changed(36, 0), TableError::FeatureTwice { code: 0 });
+        let own = {
+            let mut bytes = stump();
+            bytes[35..37].fill(OWN_FEATURE);
+            seal(&mut bytes);
+            Table::parse(&bytes).map(|table| table.feature_codes().to_vec())
+        };
+        assert_eq!(own, Ok(std::vec![OWN_FEATURE; 2]));
         assert!(changed(3, 7).to_string().contains("version 7"));
     }
 
@@ -340,6 +366,7 @@ mod tests {
             if fits && let Ok(layout) = Layout::new(trees, depth, features) {
                 bytes.resize(layout.total_bytes(), 0);
                 bytes[layout.columns()].iter_mut().for_each(|column| *column %= features + 1);
+                bytes[layout.feature_codes()].iter_mut().zip(0..).for_each(|(code, at)| *code = at);
             }
             seal(&mut bytes);
             if let Ok(table) = Table::parse(&bytes) {

@@ -2,7 +2,7 @@
 
 use crate::Scenario;
 use crate::training::mean;
-use dropcast_simulate::Interval;
+use dropcast_simulate::{Interval, quantile};
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::ndt::Network;
 use dropcast_train::Threads;
@@ -26,7 +26,7 @@ pub struct TraceFct {
     /// Mean completion time, nanoseconds; null without flows.
     pub mean_ns: Option<f64>,
     /// 99th percentile, nanoseconds; null without flows.
-    pub p99_ns: Option<u64>,
+    pub p99_ns: Option<f64>,
 }
 
 /// One policy over all traces.
@@ -60,7 +60,10 @@ pub fn compare(
         let fct_ns = scenario.trace(nth).fct_ns(&policy, Some(network));
         TraceFct {
             mean_ns: (!fct_ns.is_empty()).then(|| mean(&fct_ns)),
-            p99_ns: fct_ns.get(fct_ns.len().saturating_sub(1) * 99 / 100).copied(),
+            p99_ns: {
+                let fct_ns: Vec<f64> = fct_ns.iter().map(|&ns| ns as f64).collect();
+                quantile(&fct_ns, fct_ns.len() as u64, 0.99)
+            },
         }
     });
     let by_policy: Vec<&[TraceFct]> = fcts.chunks(traces.max(1) as usize).collect();
@@ -75,9 +78,8 @@ pub fn compare(
             let pairs = || traces.iter().zip(dt);
             let means: Vec<f64> =
                 pairs().filter_map(|(own, dt)| Some(own.mean_ns? / dt.mean_ns? - 1.0)).collect();
-            let p99s: Vec<f64> = pairs()
-                .filter_map(|(own, dt)| Some(own.p99_ns? as f64 / dt.p99_ns? as f64 - 1.0))
-                .collect();
+            let p99s: Vec<f64> =
+                pairs().filter_map(|(own, dt)| Some(own.p99_ns? / dt.p99_ns? - 1.0)).collect();
             let better = means.iter().filter(|&&beyond| beyond < 0.0).count();
             Compared {
                 policy,

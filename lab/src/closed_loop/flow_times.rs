@@ -2,7 +2,7 @@
 
 use super::{Experiment, NamedPolicy};
 use dropcast_reports::csv::quoted;
-use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets};
+use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets, quantile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -11,12 +11,6 @@ use std::fmt::Write as _;
 /// Shares of flows at which a distribution is told: every hundredth, and the tail.
 pub(crate) fn shares() -> impl Iterator<Item = f64> {
     (0..=99).map(|percent| f64::from(percent) / 100.0).chain([0.995, 0.999, 1.0])
-}
-
-/// The value that this share of `all` things stays within, of those that have one, sorted; none if so many have none.
-pub(crate) fn at_share(sorted: &[f64], all: u64, share: f64) -> Option<f64> {
-    let rank = (share * all as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 /// What is measured of a flow.
@@ -82,7 +76,7 @@ pub struct FlowTimes {
     pub points: Vec<AtShare>,
 }
 
-/// The value that a share of the flows stays within. It is undefined, and left out, where in a run so many flows did not complete.
+/// The quantile of a measure at a share of the flows ([`quantile`]). It is undefined, and left out, where in a run so many flows did not complete.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtShare {
     /// Of all flows that started, 0 to 1; at 0 is the least value.
@@ -150,7 +144,7 @@ impl TimesSink {
     pub(super) fn finish(self) -> TimesOfRun {
         let at_shares = |mut values: Vec<f64>, flows| {
             values.sort_unstable_by(f64::total_cmp);
-            shares().map(|share| at_share(&values, flows, share)).collect()
+            shares().map(|share| quantile(&values, flows, share)).collect()
         };
         let of_group = |(group, (flows, [times, slowdowns])): (FlowGroup, Times)| {
             [(FlowMeasure::FctNs, times), (FlowMeasure::Slowdown, slowdowns)].map(
@@ -261,13 +255,13 @@ mod tests {
         assert_eq!((all[2].flows, &all[2].points), (8, points));
         let at =
             |points: &[AtShare], share| points.iter().find(|point| point.share == share).copied();
-        let half = AtShare { share: 0.5, mean: 225.0, low: 200.0, high: 250.0 };
+        let half = AtShare { share: 0.5, mean: 337.5, low: 250.0, high: 425.0 };
         assert_eq!(at(points, 0.5), Some(half));
         assert_eq!(at(points, 0.0).map(|point| point.mean), Some(150.0));
-        assert_eq!(at(points, 0.75).map(|point| point.high), Some(600.0));
-        assert_eq!(at(points, 0.76), None, "a quarter of a run's flows did not complete");
-        assert_eq!(at(&all[1].points, 0.5).map(|point| point.mean), Some(2.25));
+        assert!(at(points, 0.66).is_some_and(|point| point.high < 600.0));
+        assert_eq!(at(points, 0.67), None, "the last of a run's flows did not complete");
+        assert_eq!(at(&all[1].points, 0.5).map(|point| point.mean), Some(3.375));
         let csv = csv(&all);
-        assert!(csv.contains("\"lqd\",middle,fct_ns,8,0.5,225,200,250\n"), "{csv}");
+        assert!(csv.contains("\"lqd\",middle,fct_ns,8,0.5,337.5,250,425\n"), "{csv}");
     }
 }

@@ -57,15 +57,66 @@ struct KeptRun {
     summary: RunSummary,
     /// If flow times were asked for when it ran.
     times: Option<TimesOfRun>,
+    /// The line of the file, from 1, if it was there when it was opened.
+    line: Option<u64>,
 }
 
 impl Known {
     /// Adds a run. Of a run that is there twice, flow times are not lost.
-    fn insert(&mut self, Line { run, summary, times }: Line) {
-        let known = self.runs.entry(run).or_insert(KeptRun { summary, times: None });
-        if let Some(times) = times {
-            known.times = Some(times.into_iter().collect());
+    ///
+    /// # Errors
+    /// If the run is there with another result; in words.
+    fn insert(
+        &mut self,
+        Line { run, summary, times }: Line,
+        line: Option<u64>,
+    ) -> Result<(), String> {
+        let times: Option<TimesOfRun> = times.map(|times| times.into_iter().collect());
+        let Some(known) = self.runs.get_mut(&run) else {
+            self.runs.insert(run, KeptRun { summary, times, line });
+            return Ok(());
+        };
+        let differs = |own: &TimesOfRun| times.as_ref().is_some_and(|times| times != own);
+        if known.summary != summary || known.times.as_ref().is_some_and(differs) {
+            let which = match (known.line, line) {
+                (Some(first), Some(second)) => format!("lines {first} and {second}"),
+                (Some(line), None) | (None, Some(line)) => format!("line {line} and a new one"),
+                (None, None) => "two new lines".to_owned(),
+            };
+            return Err(format!(
+                "{which} are of the same run and differ: one of them is wrong; delete both, and the run is repeated"
+            ));
         }
+        known.times = known.times.take().or(times);
+        Ok(())
+    }
+}
+
+/// What stands between a line and the SHA-256 of all before it.
+const HASH_BEGINS: &str = ",\"sha256\":\"";
+
+impl Line {
+    /// As text, with its own hash.
+    fn hashed(&self) -> Result<String, PipelineError> {
+        let text = encoded(self)?;
+        let own = text.strip_suffix('}').unwrap_or(&text);
+        Ok(format!("{own}{HASH_BEGINS}{}\"}}\n", sha256(own.as_bytes())))
+    }
+
+    /// Reads such a text; `None` if it has no hash, as those of versions that wrote none.
+    ///
+    /// # Errors
+    /// If it is no finished run, or another than was written; in words.
+    fn read(text: &str) -> Result<Option<Self>, String> {
+        let no_run = |error: serde_json::Error| format!("is no finished run ({error})");
+        let text = text.trim_end_matches('\n');
+        let Some((own, hash)) = text.rsplit_once(HASH_BEGINS) else {
+            return serde_json::from_str::<Line>(text).map(|_| None).map_err(no_run);
+        };
+        if hash.strip_suffix("\"}") != Some(&*sha256(own.as_bytes())) {
+            return Err("was changed since it was written: its SHA-256 differs".to_owned());
+        }
+        serde_json::from_str(&format!("{own}}}")).map(Some).map_err(no_run)
     }
 }
 
@@ -121,10 +172,11 @@ impl FromStr for Part {
 
 impl KeptRuns {
     /// Opens a file, or makes it. Runs of another `program`, an executable or a library, do not count. A last line that was cut
-    /// off is taken away, with a note.
+    /// off is taken away, with a note; lines without a hash of themselves are not used, with a note.
     ///
     /// # Errors
-    /// If a file cannot be read and written, another job uses it, or it holds something else.
+    /// If a file cannot be read and written, another job uses it, it holds something else, a line was changed, or two lines of
+    /// one run differ.
     pub fn open(
         path: &Path,
         program: &Path,
@@ -147,6 +199,7 @@ impl KeptRuns {
         let mut known = Known { runs: BTreeMap::new(), file, bytes: 0 };
         let mut reader = BufReader::new(known.file.try_clone().map_err(io("be read"))?);
         let mut text = Vec::new();
+        let mut unhashed = 0_u64;
         for number in 1_u64.. {
             text.clear();
             let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut text);
@@ -154,13 +207,24 @@ impl KeptRuns {
             if read < LONGEST_LINE && text.last() != Some(&b'\n') {
                 break;
             }
-            let line = serde_json::from_slice(&text).map_err(|error| {
-                let problem =
-                    format!("line {number} is no finished run ({error}); name a file of --keep");
-                PipelineError::unfit(path.display(), problem)
+            let unfit = |problem: String| PipelineError::unfit(path.display(), problem);
+            let line = str::from_utf8(&text).map_err(|_| "is no text".to_owned());
+            let line = line.and_then(Line::read).map_err(|problem| {
+                unfit(format!(
+                    "line {number} {problem}; name a file of --keep, or delete the line, and its run is repeated"
+                ))
             })?;
-            known.insert(line);
+            match line {
+                Some(line) => known.insert(line, Some(number)).map_err(unfit)?,
+                None => unhashed += 1,
+            }
             known.bytes += read;
+        }
+        if unhashed > 0 {
+            progress.note(&format!(
+                "{}: {unhashed} lines of an earlier version have no hash of themselves; their runs are repeated",
+                path.display()
+            ));
         }
         if !text.is_empty() {
             // A file of something else is left alone.
@@ -197,17 +261,16 @@ impl KeptRuns {
 
     /// The run with this key and its flow times, if both are known.
     pub(super) fn get_with_times(&self, key: &str) -> Option<(RunSummary, TimesOfRun)> {
-        let KeptRun { summary, times } = self.known().runs.get(key).cloned()?;
+        let KeptRun { summary, times, .. } = self.known().runs.get(key).cloned()?;
         Some((summary, times?))
     }
 
     /// Adds the lines of another file.
     pub(super) fn add_lines(&self, lines: &str) -> Result<(), PipelineError> {
         for line in lines.lines() {
-            let line = serde_json::from_str(line).map_err(|error| {
-                PipelineError::unfit("a part", format!("a line is no finished run ({error})"))
-            })?;
-            self.add_line(line)?;
+            let no_run = |problem| PipelineError::unfit("a part", format!("a line {problem}"));
+            let line = Line::read(line).map_err(no_run)?;
+            self.add_line(line.ok_or_else(|| no_run("has no hash of itself".to_owned()))?)?;
         }
         Ok(())
     }
@@ -224,9 +287,12 @@ impl KeptRuns {
     }
 
     fn add_line(&self, line: Line) -> Result<(), PipelineError> {
-        let mut text = encoded(&line)?;
-        text.push('\n');
+        let text = line.hashed()?;
+        let unfit = |problem| PipelineError::unfit(self.path.display(), problem);
         let mut known = self.known();
+        // As a file has it: digits of a number that is read may differ in the last place.
+        let as_read = Line::read(&text).map_err(unfit)?;
+        known.insert(as_read.unwrap_or(line), None).map_err(unfit)?;
         known.file.write_all(text.as_bytes()).map_err(|source| {
             // Other threads may still add theirs: no half line stays before them.
             let _ = known.file.set_len(known.bytes);
@@ -234,7 +300,6 @@ impl KeptRuns {
             DataError::Io { file, doing: "be written", source }
         })?;
         known.bytes += text.len() as u64;
-        known.insert(line);
         Ok(())
     }
 
@@ -262,4 +327,63 @@ fn program_sha256(program: &Path) -> Result<String, PipelineError> {
 pub(super) fn encoded(value: &impl Serialize) -> Result<String, PipelineError> {
     serde_json::to_string(value)
         .map_err(|error| PipelineError::Encode { what: "a run", problem: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_pipeline::progress::Silent;
+
+    fn times(slowdown: f64) -> TimesOfRun {
+        let text = format!("{{\"flows\":1,\"at_shares\":{:?}}}", [slowdown; 103]);
+        let of: OfFlows = serde_json::from_str(&text).expect("flow times");
+        let kind = serde_json::from_str("{\"kind\":\"short\"}").expect("a group");
+        BTreeMap::from([((kind, FlowMeasure::Slowdown), of)])
+    }
+
+    #[test]
+    fn lines_that_changed_or_contradict_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runs.jsonl");
+        let program = std::env::current_exe().expect("a program");
+        let open = || KeptRuns::open(&path, &program, &Silent);
+        let line = |bps: f64, times: Option<f64>| {
+            let summary = RunSummary { goodput_bps: Some(bps), ..RunSummary::default() };
+            let times = times.map(|times| self::times(times).into_iter().collect());
+            Line { run: "a".repeat(64), summary, times }.hashed().expect("JSON")
+        };
+        let write = |lines: &[String]| std::fs::write(&path, lines.concat()).expect("written");
+        let refused = |lines: &[String]| {
+            write(lines);
+            open().map(|_| ()).expect_err("it is wrong").to_string()
+        };
+        // What is written is read.
+        write(&[line(7.0, None), line(7.0, Some(1.5)), line(7.0, None)]);
+        let key = "a".repeat(64);
+        let (summary, own) = open().expect("sound").get_with_times(&key).expect("both");
+        assert_eq!((summary.goodput_bps, own), (Some(7.0), times(1.5)));
+        // A changed digit of any field.
+        for (digit, other) in
+            [("\"goodput_bps\":7", "\"goodput_bps\":8"), ("1.5", "1.6"), ("aaa", "aba")]
+        {
+            let said = refused(&[line(7.0, Some(1.5)).replacen(digit, other, 1)]);
+            assert!(said.contains("line 1 was changed since it was written"), "{said}");
+        }
+        // Two results of one run, in summaries and in flow times.
+        for others in [line(8.0, None), line(7.0, Some(1.6))] {
+            let said = refused(&[line(7.0, Some(1.5)), line(7.0, None), others]);
+            assert!(said.contains("lines 1 and 3 are of the same run and differ"), "{said}");
+        }
+        // Lines without a hash are not used.
+        let unhashed =
+            line(7.0, None).split_once(HASH_BEGINS).expect("a hash").0.to_owned() + "}\n";
+        write(&[unhashed]);
+        let kept = open().expect("of an earlier version");
+        assert!(kept.get(&key).is_none());
+        // A part that contradicts.
+        kept.add_lines(&line(7.0, None)).expect("new");
+        let said = kept.add_lines(&line(8.0, None)).expect_err("another").to_string();
+        assert!(said.contains("are of the same run and differ"), "{said}");
+        assert!(kept.add_lines(&line(7.0, None).replace("bps\":7", "bps\":9")).is_err());
+    }
 }

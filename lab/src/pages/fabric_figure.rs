@@ -1,13 +1,13 @@
 //! Figures of policies in the fabric, as CSV, SVG and a page.
 
 use super::metric_label::metric_label;
-use crate::closed_loop::{self, shares};
+use crate::closed_loop::shares;
 use crate::reproduce::fabric::{
     Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, figure_metric, pred,
     smartbuf_bursts,
 };
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
-use dropcast_simulate::MetricUnit;
+use dropcast_simulate::{MetricUnit, quantile};
 use std::fmt::Write as _;
 
 /// One row per point and policy; for figures of metrics the mean and the 95% interval of each, for
@@ -55,7 +55,7 @@ fn optional(value: Option<f64>) -> String {
 
 /// The slowdown that this share of a cell's flows stays within; none if so many did not complete.
 fn at_share(cell: &Cell, share: f64) -> Option<f64> {
-    closed_loop::at_share(&cell.slowdowns, cell.flows, share)
+    quantile(&cell.slowdowns, cell.flows, share)
 }
 
 /// The panels of a figure, by the name of their files.

@@ -1,4 +1,4 @@
-//! Numbers of bytes of which bounds are known.
+//! Numbers of which bounds are known.
 
 use serde::Serialize;
 
@@ -7,19 +7,44 @@ pub(super) fn total(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Bytes, of which bounds are known.
+/// A number of which bounds are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct BytesRange {
+pub struct Bounds {
     /// Certainly so many.
     pub at_least: u64,
-    /// Certainly no more.
-    pub at_most: u64,
+    /// Certainly no more; null where counters do not tell.
+    pub at_most: Option<u64>,
 }
 
-impl BytesRange {
+/// A number of which bounds are known; `u64::MAX` is no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Range {
+    /// Certainly so many.
+    pub(super) at_least: u64,
+    /// Certainly no more.
+    pub(super) at_most: u64,
+}
+
+impl Range {
+    pub(super) const UNKNOWN: Range = Range { at_least: 0, at_most: u64::MAX };
+
+    pub(super) fn exactly(number: u64) -> Self {
+        Range { at_least: number, at_most: number }
+    }
+
     /// Adds others.
-    pub(super) fn add(&mut self, other: BytesRange) {
+    pub(super) fn add(&mut self, other: Range) {
         self.at_least = self.at_least.saturating_add(other.at_least);
         self.at_most = self.at_most.saturating_add(other.at_most);
+    }
+
+    /// Only what is certainly so many.
+    pub(super) fn or_more(self) -> Self {
+        Range { at_most: u64::MAX, ..self }
+    }
+
+    pub(super) fn bounds(self) -> Bounds {
+        let at_most = Some(self.at_most).filter(|&most| most < u64::MAX);
+        Bounds { at_least: self.at_least, at_most }
     }
 }

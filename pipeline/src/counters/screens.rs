@@ -1,7 +1,7 @@
 //! Screens of SONiC's `show queue counters`, `show queue watermark` and `show buffer_pool watermark`, as sonic-utilities
 //! (`scripts/queuestat`, `scripts/watermarkstat`) prints them.
 
-use super::polls::{Poll, Polls, QueueId, Reading};
+use super::polls::{Poll, PolledQueue, Polls, QueueId, Reading};
 use crate::wall_clock::ns_of_utc;
 use dropcast_data::{SwitchSpec, printable_line};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,15 @@ const REFRESH_NS: u64 = 10_000_000_000;
 enum Screen {
     /// None.
     Nothing,
-    /// `show queue counters`.
-    Counters,
+    /// `show queue counters`: of how many columns, and which are packets trimmed and the rest of the counters.
+    Counters {
+        /// Columns.
+        columns: usize,
+        /// The column of trimmed packets, if there is one.
+        trimmed: Option<usize>,
+        /// Whether it has the packets sent and dropped, not only those trimmed.
+        has_all: bool,
+    },
     /// `show queue watermark`: the names of the queues.
     Watermarks(Vec<String>),
     /// `show buffer_pool watermark`.
@@ -28,6 +35,7 @@ enum Screen {
 struct Shown {
     time_ns: Option<u64>,
     counters: BTreeMap<(String, String), Reading>,
+    trimmed: BTreeMap<(String, String), u64>,
     watermarks: BTreeMap<(String, String), u64>,
     pools: BTreeMap<String, u64>,
 }
@@ -76,10 +84,24 @@ pub(super) fn read_screens(
     placed(shown, spec, pool)
 }
 
+/// The column of packets cut to their headers.
+const TRIMMED: &str = "Trim/pkts";
+
 fn header(words: &[&str]) -> Option<Screen> {
     match words {
-        ["Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes", ..] => {
-            Some(Screen::Counters)
+        ["Port", "TxQ", columns @ ..]
+            if columns.starts_with(&[
+                "Counter/pkts",
+                "Counter/bytes",
+                "Drop/pkts",
+                "Drop/bytes",
+            ]) || columns.contains(&TRIMMED) =>
+        {
+            Some(Screen::Counters {
+                columns: words.len(),
+                trimmed: words.iter().position(|&word| word == TRIMMED),
+                has_all: columns.first() == Some(&"Counter/pkts"),
+            })
         }
         ["Port" | "Interface", queues @ ..] if queues.iter().all(|name| is_queue(name)) => {
             Some(Screen::Watermarks(queues.iter().map(|&name| name.to_owned()).collect()))
@@ -107,10 +129,16 @@ fn add(words: &[&str], screen: &Screen, shown: &mut Shown) -> Result<(), &'stati
     let is_missing = |word: &str| word == "N/A";
     match (screen, words) {
         (Screen::Other, _) => Ok(()),
-        (Screen::Counters, [port, queue, sent, sent_bytes, dropped, dropped_bytes, ..])
-            if is_queue(queue) =>
+        (Screen::Counters { columns, trimmed, has_all }, [port, queue, ..])
+            if is_queue(queue) && words.len() == *columns =>
         {
-            if [sent_bytes, dropped].into_iter().any(|word| is_missing(word)) {
+            let key = ((*port).to_owned(), (*queue).to_owned());
+            if let Some(place) = trimmed.filter(|&place| !is_missing(words[place])) {
+                let packets = number(words[place]).ok_or("expected whole numbers")?;
+                shown.trimmed.insert(key.clone(), packets);
+            }
+            let [_, _, sent, sent_bytes, dropped, dropped_bytes, ..] = words else { return Ok(()) };
+            if !has_all || [sent_bytes, dropped].into_iter().any(|word| is_missing(word)) {
                 return Ok(());
             }
             let expected = "expected whole numbers";
@@ -119,8 +147,9 @@ fn add(words: &[&str], screen: &Screen, shown: &mut Shown) -> Result<(), &'stati
                 sent_packets: number(sent),
                 dropped_packets: number(dropped).ok_or(expected)?,
                 dropped_bytes: number(dropped_bytes),
+                trimmed_packets: None,
             };
-            shown.counters.insert(((*port).to_owned(), (*queue).to_owned()), reading);
+            shown.counters.insert(key, reading);
             Ok(())
         }
         (Screen::Watermarks(queues), [port, values @ ..]) if values.len() == queues.len() => {
@@ -175,12 +204,24 @@ fn placed(shown: Vec<Shown>, spec: &SwitchSpec, pool: Option<&str>) -> Result<Po
     let pool = chosen(&names, pool)?.map(str::to_owned);
     let keys: Vec<_> =
         queues.iter().map(|id| (id.port_name.clone(), id.queue_name.clone())).collect();
-    let polls = shown.iter().map(|poll| Poll {
-        time_ns: poll.time_ns,
-        counters: keys.iter().map(|key| poll.counters.get(key).copied()).collect(),
-        watermark_bytes: keys.iter().map(|key| poll.watermarks.get(key).copied()).collect(),
-        queue_bytes: Vec::new(),
-        pool_watermark_bytes: pool.as_ref().and_then(|pool| poll.pools.get(pool)).copied(),
+    let polls = shown.iter().map(|poll| {
+        let polled = |(queue, key): (usize, &(String, String))| {
+            let trimmed_packets = poll.trimmed.get(key).copied();
+            let counters = poll.counters.get(key);
+            let polled = PolledQueue {
+                queue,
+                time_ns: poll.time_ns,
+                counters: counters.map(|reading| Reading { trimmed_packets, ..*reading }),
+                watermark_bytes: poll.watermarks.get(key).copied(),
+                queue_bytes: None,
+            };
+            (polled.counters.is_some() || polled.watermark_bytes.is_some()).then_some(polled)
+        };
+        Poll {
+            time_ns: poll.time_ns,
+            queues: keys.iter().enumerate().filter_map(polled).collect(),
+            pool_watermark_bytes: pool.as_ref().and_then(|pool| poll.pools.get(pool)).copied(),
+        }
     });
     Ok(Polls { polls: polls.collect(), queues, stale_ns: REFRESH_NS, pool })
 }

@@ -23,8 +23,8 @@ fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec
     let names = features.iter().flat_map(FeatureSet::features).copied().collect();
     let settings = TracerSettings { features: names, ..TracerSettings::default() };
     let specs = reader.specs().clone();
-    collect(reader, specs, &settings, 1_000_000, &trace, &Silent).expect("valid events");
-    let data = [trace];
+    let collected = collect::<TraceFile>(reader, specs, &settings, 1_000_000, trace, &Silent);
+    let data = [collected.expect("valid events").trace];
     let resources = Resources::default();
     let gain = |features: &FeatureSet| {
         let vote = Some(VoteRule::default());

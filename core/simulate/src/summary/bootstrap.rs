@@ -1,6 +1,6 @@
 //! Confidence intervals over seeds.
 
-use super::percentiles::at;
+use super::percentiles::quantile;
 use crate::rng::{Stream, stream};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,8 @@ impl Interval {
             .collect();
         means.sort_unstable_by(f64::total_cmp);
         let tail = tail(count);
-        let bounds = at(&means, tail).zip(at(&means, 1.0 - tail));
+        let at = |share| quantile(&means, means.len() as u64, share);
+        let bounds = at(tail).zip(at(1.0 - tail));
         Some(Interval { values: count, mean, bounds })
     }
 

@@ -1,4 +1,4 @@
-//! Percentiles.
+//! Percentiles: the only definition of those of flows, queues and runs (docs/fabric.md).
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Percentiles {
     /// `None` without values.
     pub fn measure(mut values: Vec<f64>) -> Option<Self> {
         values.sort_unstable_by(f64::total_cmp);
-        let at = |share| at(&values, share);
+        let at = |share| quantile(&values, values.len() as u64, share);
         Some(Percentiles {
             p50: at(0.5)?,
             p95: at(0.95)?,
@@ -44,25 +44,33 @@ impl Percentiles {
     }
 }
 
-/// The quantile of counted values at this share: `counts[k]` of them are `k * step`. The lower neighbour if it
-/// lies between two; `None` without values.
+/// The quantile of counted values at this share: `counts[k]` of them are `k * step`. `None` without values.
 pub(crate) fn of_counts(counts: &[u64], step: f64, share: f64) -> Option<f64> {
     let total: u64 = counts.iter().sum();
-    let rank = (share * total.checked_sub(1)? as f64) as u64;
-    let mut below = 0;
-    let place = counts.iter().position(|count| {
-        below += count;
-        below > rank
-    })?;
-    Some(place as f64 * step)
+    let place = share * total.checked_sub(1)? as f64;
+    let at = |rank: u64| {
+        let mut below = 0;
+        let place = counts.iter().position(|count| {
+            below += count;
+            below > rank
+        })?;
+        Some(place as f64 * step)
+    };
+    let high = at((place.ceil() as u64).min(total - 1))?;
+    Some(between(at(place.floor() as u64)?, high, place.fract()))
 }
 
-/// The quantile of sorted values at this share; `None` without values.
-pub(crate) fn at(sorted: &[f64], share: f64) -> Option<f64> {
-    let place = share * sorted.len().checked_sub(1)? as f64;
-    let (low, part) = (sorted[place as usize], place.fract());
-    let high = sorted[(place.ceil() as usize).min(sorted.len() - 1)];
-    Some(low + (high - low) * part)
+/// The quantile at this share of `all` things, of which `sorted` are the values of those that have one: the others are
+/// larger than any. Between two values in proportion, as NumPy's default. `None` where the quantile lies among or next to
+/// things without a value.
+pub fn quantile(sorted: &[f64], all: u64, share: f64) -> Option<f64> {
+    let place = share * all.checked_sub(1)? as f64;
+    let at = |place: f64| sorted.get(place as usize).copied();
+    Some(between(at(place.floor())?, at(place.ceil())?, place.fract()))
+}
+
+fn between(low: f64, high: f64, part: f64) -> f64 {
+    low + (high - low) * part
 }
 
 #[cfg(test)]
@@ -78,14 +86,21 @@ mod tests {
     }
 
     #[test]
+    fn things_without_a_value_are_larger_than_any() {
+        let sorted = [1.0, 2.0, 4.0];
+        let at = |share| quantile(&sorted, 5, share);
+        assert_eq!([0.0, 0.25, 0.375, 0.5].map(at), [1.0, 2.0, 3.0, 4.0].map(Some));
+        assert_eq!([0.6, 0.75, 1.0].map(at), [None; 3]);
+    }
+
+    #[test]
     fn counted_values_are_as_listed_ones() {
         let all = Percentiles::of_counts(&[1, 0, 2, 1], 0.5).expect("values");
-        assert_eq!((all.p50, all.p99, all.mean), (1.0, 1.0, 0.875));
+        let listed = Percentiles::measure(vec![0.0, 1.0, 1.0, 1.5]).expect("values");
+        assert_eq!(all, listed);
         assert_eq!(Percentiles::of_counts(&[0, 0], 1.0), None);
         let tail = [9_999, 2, 0, 1];
-        assert_eq!(
-            [0.99, 0.9999, 1.0].map(|at| of_counts(&tail, 1.0, at)),
-            [0.0, 1.0, 3.0].map(Some)
-        );
+        assert_eq!([0.99, 1.0].map(|at| of_counts(&tail, 1.0, at)), [0.0, 3.0].map(Some));
+        assert_eq!(of_counts(&[1, 1], 4.0, 0.25), Some(1.0));
     }
 }

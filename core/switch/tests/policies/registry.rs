@@ -48,6 +48,28 @@ fn every_name_is_read_written_and_built() {
     }
 }
 
+/// A parameter that a policy does not have is refused, its name among them.
+#[test]
+fn unknown_parameters_are_refused() {
+    let settings = ["nonsense=1", "name=complete-sharing", "name = dt", "label=x"];
+    for setting in settings {
+        for name in PolicySpec::NAMES {
+            let text = format!("{name}:{setting}");
+            let refused = text.parse::<PolicySpec>().expect_err("unknown").to_string();
+            let word = setting.split_once('=').expect("a setting").0.trim();
+            assert!(refused.contains(word), "{refused}");
+            let table = format!("name = '{name}'\nnonsense = 1");
+            assert!(toml::from_str::<PolicySpec>(&table).is_err(), "{table}");
+        }
+        for name in AqmSpec::NAMES {
+            let text = format!("{name}:{setting}");
+            assert!(text.parse::<AqmSpec>().is_err(), "{text}");
+            let table = format!("name = '{name}'\nnonsense = 1");
+            assert!(toml::from_str::<AqmSpec>(&table).is_err(), "{table}");
+        }
+    }
+}
+
 #[test]
 fn texts_and_tables_say_the_same() {
     let read = |text: &str| toml::from_str::<Config>(text).expect("valid");

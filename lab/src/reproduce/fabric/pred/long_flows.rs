@@ -7,6 +7,7 @@ use dropcast_data::{Event, EventKind};
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{
     Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry, Transport,
+    quantile,
 };
 use dropcast_switch::AqmSpec;
 use dropcast_switch::aqm::pred::FlowCounter;
@@ -23,8 +24,6 @@ pub(super) const EQUATION_2_OVER_P: (&str, &str) =
     ("Equation 1 for RED, windows of 2/p", "W = 2/p");
 /// RED's lambda, 1/MB, and its minK, bytes.
 const RED: (f64, f64) = (0.2, 15_000.0);
-/// A packet of the paper, bytes.
-const PAPER_PACKET_BYTES: f64 = 1_500.0;
 
 /// Long flows, and what is observed of them.
 pub(super) struct LongFlows {
@@ -164,7 +163,7 @@ impl Observed {
         let mut late = self.packets[self.packets.len() / 2..].to_vec();
         late.sort_unstable_by(f64::total_cmp);
         let mean = late.iter().sum::<f64>() / late.len() as f64;
-        let tail = late[(late.len() * 99 / 100).min(late.len() - 1)];
+        let tail = quantile(&late, late.len() as u64, 0.99).unwrap_or(f64::NAN);
         let [half, end] = self.sent_bytes;
         let gbps = (end - half) as f64 * 8.0 / (self.end_ns - self.end_ns / 2) as f64;
         [("queue_packets_mean", mean), ("queue_packets_p99", tail), ("bottleneck_gbps", gbps)]
@@ -266,11 +265,12 @@ impl Equation {
         }
     }
 
-    /// The queue, packets: `q`, `minK` and `C d` in packets, lambda per packet.
+    /// The queue, packets: `q`, `minK` and `C d` in packets, lambda per packet. A packet is one of those that are measured: it
+    /// has 1,500 bytes in the paper, and ours in the buffer.
     fn packets(self, flows: f64) -> f64 {
-        let per_packet = RED.0 * PAPER_PACKET_BYTES / 1e6;
-        let least = RED.1 / PAPER_PACKET_BYTES;
-        let pipe = RATE_BPS as f64 / 8e9 * (4 * LINK_DELAY_NS) as f64 / PAPER_PACKET_BYTES;
+        let per_packet = RED.0 * PACKET_BYTES / 1e6;
+        let least = RED.1 / PACKET_BYTES;
+        let pipe = RATE_BPS as f64 / 8e9 * (4 * LINK_DELAY_NS) as f64 / PACKET_BYTES;
         let (mut low, mut high) = (least, 1e6);
         while high - low > 1e-6 {
             let middle = (low + high) / 2.0;
@@ -292,12 +292,14 @@ mod tests {
     #[test]
     fn equations_are_solved() {
         for flows in [2.0, 20.0] {
-            let lambda = 0.2_f64 * 0.0015;
+            // The queues that stand beside it are in packets of 1,432 bytes.
+            let lambda = 0.2_f64 * 0.001_432;
+            let (least, pipe) = (15_000.0 / 1_432.0, 100_000.0 / 1_432.0);
             let queue = Equation::Paper.packets(flows);
-            let left = (queue - 10.0).powi(2) * (queue + 100_000.0 / 1_500.0);
+            let left = (queue - least).powi(2) * (queue + pipe);
             assert!((left / (2.0 * flows / lambda.powi(2)) - 1.0).abs() < 1e-6, "{queue}");
             let queue = Equation::EachWindow.packets(flows);
-            let left = (queue - 10.0) * (queue + 100_000.0 / 1_500.0);
+            let left = (queue - least) * (queue + pipe);
             assert!((left / (2.0 * flows / lambda) - 1.0).abs() < 1e-6, "{queue}");
         }
     }

@@ -6,7 +6,7 @@ use crate::reproduce::fabric::scale::Scale;
 use dropcast_pipeline::PipelineError;
 use dropcast_simulate::{
     Fabric, FabricConfig, FlowRecord, FlowSizeChoice, FlowSizeName, Occupancy, Pattern,
-    PoissonFlows, Sink, TrafficConfig, Transport,
+    PoissonFlows, Sink, TrafficConfig, Transport, quantile,
 };
 use dropcast_switch::AqmSpec;
 
@@ -124,10 +124,10 @@ impl Times {
             ("queue_packets", queue_packets),
         ] {
             values.sort_unstable_by(f64::total_cmp);
-            let Some(rank) = (values.len() * 99).div_ceil(100).checked_sub(1) else { continue };
+            let Some(tail) = quantile(&values, values.len() as u64, 0.99) else { continue };
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             numbers.insert(format!("{name}_mean"), mean);
-            numbers.insert(format!("{name}_p99"), values[rank]);
+            numbers.insert(format!("{name}_p99"), tail);
         }
         numbers
     }
