@@ -4,7 +4,7 @@ use dropcast_data::{EventOptions, EventReader};
 use dropcast_features::FeatureSet;
 use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::collect;
+use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::collect::generate::generate_leaf;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
