@@ -1,11 +1,10 @@
 //! A verdict as text: sentences, then tables.
 
-use crate::closing::closing_sentences;
 use crate::numbers::{count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
-use crate::story::{Story, story};
+use crate::story::{Story, closing, story};
 use crate::verdict_figures::switch_name;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
@@ -15,9 +14,10 @@ use std::collections::BTreeSet;
 
 /// The sentences of a verdict, a line each; with those of a model's report.
 pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<String> {
-    let Story { lead, cautions, drops, answers, .. } = story(verdict, report);
-    let mut lines = vec![lead, String::new()];
-    lines.extend(cautions);
+    let Story { failed, lead, checks, drops, answers, .. } = story(verdict, report);
+    let mut lines = failed;
+    lines.extend([lead, String::new()]);
+    lines.extend(checks);
     lines.extend(drops);
     lines.extend(place_lines(verdict));
     lines.extend(overview_lines(verdict));
@@ -30,7 +30,7 @@ pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<Str
 
 /// What to deploy, a line each, behind an empty one.
 pub(crate) fn closing_lines(verdict: &Verdict) -> Vec<String> {
-    let lines = closing_sentences(verdict);
+    let lines = closing(verdict);
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 
