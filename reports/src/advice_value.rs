@@ -1,20 +1,28 @@
-//! The advice of a verdict in one value, for logs and monitoring.
+//! The advice of a verdict in a few values, for logs and monitoring.
 
-use dropcast_measure::verdict::{RivalKind, Verdict};
+use dropcast_measure::verdict::{Decision, Verdict};
 
-/// The policy to set.
+/// What to do.
 pub(crate) struct AdviceValue<'a> {
-    /// As the registry names it.
-    pub(crate) policy: &'a str,
-    /// Its alpha, if it is Dynamic Thresholds with one; infinite of Complete Sharing.
+    /// "set", "keep", "undecided", or "none" where nothing was compared or a check failed.
+    pub(crate) decision: &'static str,
+    /// The policy to set, as the registry names it; none to keep what the switch has.
+    pub(crate) policy: Option<&'a str>,
+    /// Its alpha, infinite of Complete Sharing; none if it has none.
     pub(crate) alpha: Option<f64>,
 }
 
-/// None to keep what the switch does, or if a check failed.
-pub(crate) fn advice(verdict: &Verdict) -> Option<AdviceValue<'_>> {
-    let policy = verdict.deploy.as_deref().filter(|_| verdict.is_trusted())?;
-    let mut rivals = verdict.rivals.policies.iter();
-    let rival = rivals.find(|rival| rival.policy == policy && rival.kind == RivalKind::Alpha);
-    let alpha = rival.map(|rival| rival.alpha.unwrap_or(f64::INFINITY));
-    Some(AdviceValue { policy, alpha })
+pub(crate) fn advice(verdict: &Verdict) -> AdviceValue<'_> {
+    let advice = &verdict.advice;
+    let policy = advice.policy.as_deref();
+    AdviceValue {
+        decision: match advice.decision {
+            Decision::None => "none",
+            Decision::Undecided => "undecided",
+            Decision::Keep => "keep",
+            Decision::Set => "set",
+        },
+        policy,
+        alpha: advice.alpha.or((policy == Some("complete-sharing")).then_some(f64::INFINITY)),
+    }
 }

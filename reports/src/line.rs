@@ -21,9 +21,9 @@ impl Exporter for Line {
 
 /// The measures, what each check found and the advice in one line; then, of several switches, a line for each.
 pub(crate) fn line(measured: Measured<'_>) -> String {
-    let shown = |Measure { name, value, .. }: Measure| shown(name, value);
     let mut parts = traces(&measured).to_vec();
-    parts.extend(measured.measures().into_iter().map(shown));
+    let measures = measured.measures().into_iter();
+    parts.extend(measures.map(|Measure { name, value, .. }| shown(name, value)));
     let Some(verdict) = measured.verdict() else { return parts.join(" ") + "\n" };
     let status = |result: &CheckResult| match result.status {
         CheckStatus::NotChecked => "null",
@@ -32,13 +32,9 @@ pub(crate) fn line(measured: Measured<'_>) -> String {
     let checks = verdict.checks.iter();
     parts.extend(checks.map(|of| format!("check_{}={}", of.check.name(), status(of))));
     let advice = advice(verdict);
-    let policy = advice.as_ref().map_or("null".to_owned(), |advice| word(advice.policy));
-    parts.push(format!("advice={policy}"));
-    let alpha = advice.and_then(|advice| advice.alpha);
-    parts.push(format!(
-        "advice_alpha={}",
-        alpha.map_or("null".to_owned(), |alpha| alpha.to_string())
-    ));
+    let policy = advice.policy.map_or("null".to_owned(), word);
+    parts.push(format!("advice={} advice_policy={policy}", advice.decision));
+    parts.push(shown("advice_alpha", advice.alpha));
     let switches = switch_totals(verdict);
     let lines = switches.iter().filter(|_| switches.len() > 1);
     let lines = lines.map(|(label, total)| switch_line(label, total) + "\n");

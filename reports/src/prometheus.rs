@@ -99,15 +99,17 @@ fn checks_and_advice(verdict: &Verdict) -> String {
     });
     let meaning = "what a check found: 0 nothing, 1 a doubt, 2 that the numbers are wrong";
     let mut text = gauge("check", meaning, checks);
-    if let Some(advice) = advice(verdict) {
-        let policy = advice.policy.replace('\\', "\\\\").replace('"', "\\\"");
-        let value = (format!("{{policy=\"{policy}\"}}"), 1.0);
-        text.push_str(&gauge("advice", "1 for the policy to set", [value]));
-        let alpha = advice.alpha.map(|alpha| (String::new(), alpha));
-        if let Some(alpha) = alpha {
-            let meaning = "alpha of the policy to set, +Inf for Complete Sharing";
-            text.push_str(&gauge("advice_alpha", meaning, [alpha]));
-        }
+    let advice = advice(verdict);
+    let policy = advice.policy.unwrap_or_default().replace('\\', "\\\\").replace('"', "\\\"");
+    let labels = format!("{{decision=\"{}\",policy=\"{policy}\"}}", advice.decision);
+    text.push_str(&gauge(
+        "advice",
+        "1 for what to do: set this policy, keep what the switch has",
+        [(labels, 1.0)],
+    ));
+    if let Some(alpha) = advice.alpha {
+        let meaning = "alpha of the policy to set, +Inf for Complete Sharing";
+        text.push_str(&gauge("advice_alpha", meaning, [(String::new(), alpha)]));
     }
     text
 }
