@@ -37,7 +37,7 @@ pub(super) const RENAMED: [(&str, &str); 3] =
 const MEASURES: [(&str, &str, Value); 18] = [
     (
         TRUSTED,
-        "1 if no check failed, else 0: the other numbers are not those of this switch",
+        "1, or 0 if a check failed: then the other numbers are not those of this switch",
         |facts| Some(f64::from(u8::from(facts.verdict?.is_trusted()))),
     ),
     ("arrivals", "packets that arrive", |facts| facts.arrived().map(exact)),
