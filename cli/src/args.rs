@@ -521,7 +521,7 @@ pub(crate) struct ReportArgs {
     pub(crate) rows: ReportRows,
     #[command(flatten)]
     pub(crate) asked: AskedPolicies,
-    /// Exit with 1 after the report if this holds of it, such as 'drops > 0', 'gain < 0' or 'drift > 1'. May be
+    /// Exit with 1 after the report if this holds of it, such as untrusted, 'switch_drops > 0', 'gain < 0' or 'drift > 1'. May be
     /// repeated (docs/report.md).
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,

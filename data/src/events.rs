@@ -4,6 +4,7 @@ mod arrow;
 mod backlog;
 mod capture;
 mod captures;
+mod clocks;
 mod columns;
 mod files;
 mod footer;
@@ -16,6 +17,7 @@ mod rows;
 mod rule_use;
 mod sightings;
 mod table;
+mod taps;
 mod time;
 mod writer;
 

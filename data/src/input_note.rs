@@ -28,6 +28,8 @@ pub enum InputNote {
     NoBacklog,
     /// Packets of an input that cannot tell ECN marks, beside others that can.
     NoEcnMarks,
+    /// A capture without packets.
+    NoPackets,
     /// Packets of an input that cannot tell real drops, beside others that can.
     NoRealDrops,
     /// Packets of links on which more arrives than their line rate allows. Of all captures together, at the first.
@@ -55,7 +57,7 @@ pub enum InputNote {
 
 impl InputNote {
     /// Every note.
-    pub const ALL: [InputNote; 21] = [
+    pub const ALL: [InputNote; 22] = [
         InputNote::AllZero,
         InputNote::AmbiguousReport,
         InputNote::CutOff,
@@ -66,6 +68,7 @@ impl InputNote {
         InputNote::MissingReports,
         InputNote::NoBacklog,
         InputNote::NoEcnMarks,
+        InputNote::NoPackets,
         InputNote::NoRealDrops,
         InputNote::OverRate,
         InputNote::PassedOver,
@@ -92,6 +95,7 @@ impl InputNote {
             InputNote::MissingReports => "missing-reports",
             InputNote::NoBacklog => "no-backlog",
             InputNote::NoEcnMarks => "no-ecn-marks",
+            InputNote::NoPackets => "no-packets",
             InputNote::NoRealDrops => "no-real-drops",
             InputNote::OverRate => "over-rate",
             InputNote::PassedOver => "passed-over",
@@ -117,22 +121,6 @@ impl InputNote {
                 | InputNote::UnmatchedPushOut
         )
     }
-
-    /// Whether it bears on what LQD, or the real switch, would drop.
-    pub fn is_caution(self) -> bool {
-        matches!(
-            self,
-            InputNote::CutOff
-                | InputNote::Duplicates
-                | InputNote::NoBacklog
-                | InputNote::NoEcnMarks
-                | InputNote::NoRealDrops
-                | InputNote::OverRate
-                | InputNote::SixDigitTime
-                | InputNote::Skew
-                | InputNote::UnmatchedPushOut
-        )
-    }
 }
 
 #[cfg(test)]
@@ -142,9 +130,9 @@ mod tests {
 
     #[test]
     fn files_have_the_names_in_order_and_may_be_of_a_later_version() {
-        let known: BTreeMap<InputNote, u64> = InputNote::ALL.into_iter().zip(0..20).collect();
+        let known: BTreeMap<InputNote, u64> = InputNote::ALL.into_iter().zip(0..21).collect();
         let named: BTreeMap<&str, u64> =
-            InputNote::ALL.map(InputNote::name).into_iter().zip(0..20).collect();
+            InputNote::ALL.map(InputNote::name).into_iter().zip(0..21).collect();
         let text = serde_json::to_string(&known).expect("JSON");
         assert_eq!(text, serde_json::to_string(&named).expect("JSON"));
         assert_eq!(

@@ -49,7 +49,7 @@ pub use labelled::{ArrivalColumns, FlowColumns, LabelledBatch, Outcome, RowOrder
 pub use nearly::nearly;
 pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use printable::{printable, printable_line};
-pub use provenance::InputProvenance;
+pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
 pub use settings::{CollectSettings, Departures, Expert, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};

@@ -58,6 +58,8 @@ pub struct SwitchSpec {
     /// How much longer than its threshold Credence lets a queue become, bytes, in replays and in exported
     /// decisions. 0, the default, is the paper's Algorithm 1.
     pub slack_bytes: u32,
+    /// What it is called, such as `leaf-3`: what monitoring tells switches apart by.
+    pub name: Option<String>,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
     pub role: Option<String>,
 }
@@ -96,6 +98,7 @@ impl SwitchSpec {
             quantum_bytes: Vec::new(),
             dt_alpha: Vec::new(),
             slack_bytes: 0,
+            name: None,
             role: None,
         }
     }
@@ -262,6 +265,8 @@ struct SpecText {
     #[serde(default, skip_serializing_if = "is_zero")]
     slack_bytes: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
 }
 
@@ -326,8 +331,13 @@ impl TryFrom<SpecText> for SwitchSpec {
             }
             (_, None) => Vec::new(),
         };
-        if text.role.as_deref().is_some_and(|role| !is_role(role)) {
+        if text.role.as_deref().is_some_and(|role| !is_plain(role, "-_")) {
             return Err(wrong("role", "expected a name of letters, digits, - and _"));
+        }
+        // A number would look like the place of a trace.
+        let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+        if text.name.as_deref().is_some_and(|name| !begins(name) || !is_plain(name, "-_.")) {
+            return Err(wrong("name", "expected letters, digits, -, _ and ., a letter first"));
         }
         if quantum_bytes.contains(&0) {
             return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
@@ -357,6 +367,7 @@ impl TryFrom<SpecText> for SwitchSpec {
             quantum_bytes,
             dt_alpha,
             slack_bytes: text.slack_bytes,
+            name: text.name,
             role: text.role,
         })
     }
@@ -383,10 +394,9 @@ fn reserved(
     Ok(if has_some { reserved } else { Vec::new() })
 }
 
-/// A role becomes part of a file's name.
-fn is_role(role: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !role.is_empty() && role.bytes().all(is_plain)
+/// A role becomes part of a file's name, a name a label of monitoring.
+fn is_plain(text: &str, others: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
 }
 
 impl From<SwitchSpec> for SpecText {
@@ -408,6 +418,7 @@ impl From<SwitchSpec> for SpecText {
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
             dt_alpha: (!spec.dt_alpha.is_empty()).then(|| OneOrEach::shorten(spec.dt_alpha)),
             slack_bytes: spec.slack_bytes,
+            name: spec.name,
             role: spec.role,
         }
     }

@@ -1,9 +1,8 @@
 //! What is dropped, in sentences.
 
 use crate::numbers::{count, duration, percent};
-use crate::words::input_notes::{note_words, overload_words};
-use dropcast_data::{DropReason, InputNote};
-use dropcast_measure::verdict::{DropCounts, Verdict};
+use dropcast_data::DropReason;
+use dropcast_measure::verdict::{Check, CheckStatus, DropCounts, Verdict};
 use dropcast_replay::Sent;
 
 /// What the switch does by itself, in words.
@@ -38,8 +37,12 @@ pub(crate) fn lead(verdict: &Verdict, rows: Option<&str>) -> String {
     if arrived.packets == 0 {
         return format!("No packet arrives on {place}, so there is nothing to judge.");
     }
-    if lqd.packets + own.packets == 0 {
-        return nothing_dropped(verdict, rows.is_some(), &place);
+    let own_policy = match verdict.own_policy {
+        None => own_name(verdict),
+        Some(_) => format!("the switch's policy ({})", own_name(verdict)),
+    };
+    if lqd.packets + own.packets + real.unwrap_or_default().packets == 0 {
+        return nothing_dropped(verdict, rows.is_some(), (&capital(&own_policy), &place));
     }
     let of = |dropped: Sent| {
         let share = percent(dropped.packets as f64 / arrived.packets as f64);
@@ -49,10 +52,6 @@ pub(crate) fn lead(verdict: &Verdict, rows: Option<&str>) -> String {
             count(arrived.packets)
         )
     };
-    let own_policy = match verdict.own_policy {
-        None => own_name(verdict),
-        Some(_) => format!("the switch's policy ({})", own_name(verdict)),
-    };
     let begin = match real {
         Some(real) => format!(
             "The real switch drops {}; replayed, {own_policy} drops {}",
@@ -61,6 +60,9 @@ pub(crate) fn lead(verdict: &Verdict, rows: Option<&str>) -> String {
         ),
         None => format!("{} drops {}", capital(&own_policy), of(own)),
     };
+    if !verdict.is_trusted() {
+        return format!("{begin}.");
+    }
     let alpha = better_alpha(verdict).zip(best_alpha);
     let alpha = alpha.map(|(name, sent)| format!("{name} would drop {}, ", count(sent.packets)));
     let verb = if alpha.is_some() { "" } else { "would drop " };
@@ -79,79 +81,38 @@ pub(crate) fn policies_sentence(verdict: &Verdict) -> String {
     format!("The switch's own policy is {}{alpha}.", own_name(verdict))
 }
 
-fn nothing_dropped(verdict: &Verdict, are_some_rows: bool, place: &str) -> String {
-    if verdict.cautions.contains_key(&InputNote::NoBacklog) {
+fn nothing_dropped(
+    verdict: &Verdict,
+    are_some_rows: bool,
+    (own_policy, place): (&str, &str),
+) -> String {
+    if !verdict.is_trusted() {
+        return format!("{own_policy} drops nothing on {place} in the replay.");
+    }
+    let is_doubtful = |check: Check| {
+        let result = verdict.checks.iter().find(|result| result.check == check);
+        result.is_some_and(|result| result.status == CheckStatus::Doubtful)
+    };
+    if is_doubtful(Check::Backlog) {
         return format!(
-            "LQD drops nothing on {place}, but the trace was probably captured behind the buffer: then it cannot tell \
-             whether an oracle is needed."
+            "{own_policy} drops nothing on {place}, nor does LQD, but the trace was probably captured behind the \
+             buffer: then it cannot tell whether an oracle is needed."
         );
     }
     let peak = verdict.occupancy.map_or_else(String::new, |occupancy| {
         format!(": its buffer is at most {} full", percent(occupancy.peak))
     });
-    if are_some_rows {
-        format!(
-            "LQD drops nothing on {place}{peak}. Whether an oracle is worth it, other rows have to tell."
-        )
-    } else {
-        format!("LQD drops nothing on {place}{peak}. No oracle is needed.")
-    }
+    let end = match are_some_rows {
+        true => "Whether an oracle is worth it, other rows have to tell.",
+        false => "No oracle is needed.",
+    };
+    format!("{own_policy} drops nothing on {place}, nor does LQD{peak}. {end}")
 }
 
 /// The same with a capital letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Traces that a caution names, at most.
-const MOST_NAMED: usize = 5;
-
-/// How many rows of each trace a caution is about, the most first; nothing for one trace.
-fn by_trace(verdict: &Verdict, note: InputNote) -> String {
-    if verdict.traces.len() < 2 {
-        return String::new();
-    }
-    let traces = verdict.traces.iter().zip(&verdict.by_trace);
-    let mut rows: Vec<(&str, u64)> = traces
-        .filter_map(|(name, trace)| Some((name.as_str(), *trace.cautions.get(&note)?)))
-        .collect();
-    rows.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
-    let are_left_out = rows.len() > MOST_NAMED;
-    rows.truncate(MOST_NAMED);
-    let mut named: Vec<String> =
-        rows.iter().map(|(name, rows)| format!("{} in {name}", count(*rows))).collect();
-    if are_left_out {
-        named.push("the rest in other traces".to_owned());
-    }
-    if named.is_empty() { String::new() } else { format!(" Of these are {}.", named.join(", ")) }
-}
-
-/// Why the numbers of a verdict may be wrong.
-pub(crate) fn cautions(verdict: &Verdict) -> Vec<String> {
-    let notes = verdict.cautions.iter();
-    let told = |(note, &rows): (&InputNote, &u64)| {
-        format!("Beware: {}.{}", note_words(*note, rows), by_trace(verdict, *note))
-    };
-    let mut sentences: Vec<String> = notes.map(told).collect();
-    let (dropped, arrived) = (verdict.dropped.packets, verdict.arrived.packets);
-    sentences.extend(overload_words("LQD", dropped, arrived));
-    let agreement = &verdict.lqd_agreement.confusion;
-    if agreement.fp + agreement.fn_ > 0 {
-        sentences.push(format!(
-            "Beware: by the labels LQD drops {} packets; drained at line rate it drops {}, and not all are the same \
-             packets. Labels follow the trace's own departures; the policies below are drained at line rate.",
-            count(agreement.tp + agreement.fn_),
-            count(agreement.tp + agreement.fp)
-        ));
-    }
-    if let Some(told) = verdict.counts.real_told.filter(|told| *told != verdict.counts.arrived) {
-        sentences.push(format!(
-            "Beware: of {} packets alone the traces tell whether the real switch dropped them.",
-            count(told.packets)
-        ));
-    }
-    sentences
 }
 
 /// What the trace is like: drops, occupancy, congestion.

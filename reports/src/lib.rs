@@ -33,6 +33,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advice_value;
+mod check_words;
 mod closing;
 pub mod csv;
 mod drift_words;
@@ -56,6 +58,7 @@ mod run_page;
 mod story;
 mod sweep_figures;
 mod sweep_view;
+mod switch_totals;
 mod text;
 mod trace_words;
 mod verdict_figures;

@@ -1,10 +1,15 @@
-//! A report in one line, for logs: of which trace and time, and `name=value` of each measure.
+//! A report in one line, for logs: of which trace and time, and `name=value` of each measure; a line more for each of several
+//! switches.
 
+use crate::advice_value::advice;
+use crate::switch_totals::{SwitchLabel, SwitchTotal, switch_totals};
 use crate::{Exporter, PageError};
 use dropcast_measure::Report;
 use dropcast_measure::measures::{Measure, Measured};
+use dropcast_measure::verdict::{CheckResult, CheckStatus};
+use dropcast_replay::Sent;
 
-/// One line; what is not known is `null`.
+/// One line, and one for each of several switches; what is not known is `null`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line;
 
@@ -14,15 +19,55 @@ impl Exporter for Line {
     }
 }
 
-/// The measures in one line.
+/// The measures, what each check found and the advice in one line; then, of several switches, a line for each.
 pub(crate) fn line(measured: Measured<'_>) -> String {
-    let shown = |Measure { name, value, .. }: Measure| match value {
-        Some(value) => format!("{name}={value}"),
-        None => format!("{name}=null"),
+    let mut parts = traces(&measured).to_vec();
+    let measures = measured.measures().into_iter();
+    parts.extend(measures.map(|Measure { name, value, .. }| shown(name, value)));
+    let Some(verdict) = measured.verdict() else { return parts.join(" ") + "\n" };
+    let status = |result: &CheckResult| match result.status {
+        CheckStatus::NotChecked => "null",
+        status => status.name(),
     };
-    let measures = measured.measures().into_iter().map(shown);
-    let shown: Vec<String> = traces(&measured).into_iter().chain(measures).collect();
-    shown.join(" ") + "\n"
+    let checks = verdict.checks.iter();
+    parts.extend(checks.map(|of| format!("check_{}={}", of.check.name(), status(of))));
+    let advice = advice(verdict);
+    let policy = advice.policy.map_or("null".to_owned(), word);
+    parts.push(format!("advice={} advice_policy={policy}", advice.decision));
+    parts.push(shown("advice_alpha", advice.alpha));
+    let switches = switch_totals(verdict);
+    let lines = switches.iter().filter(|_| switches.len() > 1);
+    let lines = lines.map(|(label, total)| switch_line(label, total) + "\n");
+    [parts.join(" ") + "\n"].into_iter().chain(lines).collect()
+}
+
+fn switch_line(label: &SwitchLabel, total: &SwitchTotal) -> String {
+    let SwitchTotal { counts, peak_occupancy } = total;
+    let packets = |sent: Option<Sent>| sent.map(|sent| sent.packets as f64);
+    let values = [
+        ("arrivals", packets(Some(counts.arrived))),
+        ("switch_drops", packets(Some(counts.own))),
+        ("real_drops", packets(counts.real)),
+        ("avoidable_drops", packets(counts.only_real)),
+        ("lqd_drops", packets(Some(counts.lqd))),
+        ("peak_occupancy", Some(*peak_occupancy)),
+    ];
+    let values = values.map(|(name, value)| shown(name, value)).join(" ");
+    format!("name={} switch={} {values}", label.name, label.switch_id)
+}
+
+fn shown(name: &str, value: Option<f64>) -> String {
+    value.map_or_else(|| format!("{name}=null"), |value| format!("{name}={value}"))
+}
+
+/// In quotes where it is no plain word.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:+=,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("{text:?}")
+    }
 }
 
 /// The name of the first trace, in quotes where it is no plain word, how many traces there are, and when the first arrival
@@ -32,13 +77,6 @@ fn traces(measured: &Measured<'_>) -> [String; 3] {
     let begin = timelines.iter().min_by_key(|timeline| timeline.begin_ns);
     let begin = begin.and_then(|timeline| timeline.begin_utc.as_deref()).unwrap_or("null");
     let names = measured.verdict().map_or(&[][..], |verdict| &verdict.traces);
-    let is_plain = |name: &str| {
-        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c))
-    };
-    let first = match names.first() {
-        None => "null".to_owned(),
-        Some(name) if is_plain(name) => name.clone(),
-        Some(name) => format!("{name:?}"),
-    };
+    let first = names.first().map_or("null".to_owned(), |name| word(name));
     [format!("trace={first}"), format!("traces={}", names.len()), format!("begin_utc={begin}")]
 }

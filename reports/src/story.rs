@@ -1,8 +1,9 @@
 //! A verdict in the order of its reader's questions: does anything drop, when and where; which alpha; what a rule, a
 //! model and an oracle would add.
 
+use crate::check_words::{check_sentences, failed_sentences};
 use crate::closing::closing_sentences;
-use crate::drop_words::{cautions, drop_sentences, lead};
+use crate::drop_words::{drop_sentences, lead};
 use crate::gain_sentences;
 use crate::oracle_words::oracle_sentences;
 use crate::rival_words::{
@@ -15,10 +16,12 @@ use dropcast_measure::verdict::Verdict;
 
 /// The sentences of a verdict.
 pub(crate) struct Story {
+    /// Why the numbers are wrong; empty if they can be trusted.
+    pub(crate) failed: Vec<String>,
     /// Whether anything drops.
     pub(crate) lead: String,
     /// Why the numbers may be wrong.
-    pub(crate) cautions: Vec<String>,
+    pub(crate) checks: Vec<String>,
     /// What is dropped.
     pub(crate) drops: Vec<String>,
     /// What would help: an alpha, the untrained rule, a model, a perfect oracle; the sentences of each.
@@ -37,20 +40,31 @@ pub(crate) fn story(verdict: &Verdict, report: Option<&Report>) -> Story {
     drops.extend(drop_sentences(verdict));
     let mut notes = asked_sentences(verdict);
     notes.push(CAVEAT.to_owned());
-    let answers = [
-        alpha_sentences(verdict),
-        rule_sentences(verdict),
-        report.map_or_else(Vec::new, |report| of_model(verdict, report)),
-        oracle_sentences(verdict, rows, report.is_some()),
-        notes,
-    ];
+    let model = report.map_or_else(Vec::new, |report| of_model(verdict, report));
+    // A replay that is not of this switch says nothing of what would help it.
+    let answers = match verdict.is_trusted() {
+        false => vec![model, notes],
+        true => vec![
+            alpha_sentences(verdict),
+            rule_sentences(verdict),
+            model,
+            oracle_sentences(verdict, rows, report.is_some()),
+            notes,
+        ],
+    };
     Story {
+        failed: failed_sentences(verdict),
         lead: lead(verdict, rows),
-        cautions: cautions(verdict),
+        checks: check_sentences(verdict),
         drops,
         answers: answers.into_iter().filter(|answer| !answer.is_empty()).collect(),
-        closing: closing_sentences(verdict),
+        closing: closing(verdict),
     }
+}
+
+/// What to deploy; nothing where a check failed.
+pub(crate) fn closing(verdict: &Verdict) -> Vec<String> {
+    if verdict.is_trusted() { closing_sentences(verdict) } else { Vec::new() }
 }
 
 fn of_model(verdict: &Verdict, report: &Report) -> Vec<String> {

@@ -1,11 +1,10 @@
 //! A verdict as text: sentences, then tables.
 
-use crate::closing::closing_sentences;
 use crate::numbers::{count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
-use crate::story::{Story, story};
+use crate::story::{Story, closing, story};
 use crate::verdict_figures::switch_name;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
@@ -15,9 +14,10 @@ use std::collections::BTreeSet;
 
 /// The sentences of a verdict, a line each; with those of a model's report.
 pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<String> {
-    let Story { lead, cautions, drops, answers, .. } = story(verdict, report);
-    let mut lines = vec![lead, String::new()];
-    lines.extend(cautions);
+    let Story { failed, lead, checks, drops, answers, .. } = story(verdict, report);
+    let mut lines = failed;
+    lines.extend([lead, String::new()]);
+    lines.extend(checks);
     lines.extend(drops);
     lines.extend(place_lines(verdict));
     lines.extend(overview_lines(verdict));
@@ -30,7 +30,7 @@ pub(crate) fn story_lines(verdict: &Verdict, report: Option<&Report>) -> Vec<Str
 
 /// What to deploy, a line each, behind an empty one.
 pub(crate) fn closing_lines(verdict: &Verdict) -> Vec<String> {
-    let lines = closing_sentences(verdict);
+    let lines = closing(verdict);
     if lines.is_empty() { lines } else { [vec![String::new()], lines].concat() }
 }
 
@@ -153,17 +153,18 @@ fn share(part: u64, whole: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check_words::{check_sentences, failed_sentences};
     use crate::drop_words::lead;
     use crate::oracle_words::oracle_sentences;
-    use dropcast_data::{DropReason, InputNote};
+    use dropcast_data::DropReason;
     use dropcast_measure::verdict::{
-        Advice, Candidate, Conclusion, CongestionSection, Cost, Decision, DropCounts, EpisodeGain,
-        Finding, FlowsTold, LevelThreshold, OccupancySection, OptimumSection, PauseSection,
-        ReasonSection, RivalKind, RivalSection, RivalsSection, TraceDrops, VERDICT_SCHEMA_VERSION,
+        Advice, Candidate, Check, CheckResult, CheckStatus, Conclusion, CongestionSection, Cost,
+        Decision, DropCounts, EpisodeGain, Finding, FlowsTold, LevelThreshold, OccupancySection,
+        OptimumSection, PauseSection, ReasonSection, RivalKind, RivalSection, RivalsSection,
+        VERDICT_SCHEMA_VERSION,
     };
     use dropcast_measure::{AgreementSection, PolicySection};
     use dropcast_pipeline::wall_clock::UtcOffset;
-    use std::collections::BTreeMap;
 
     /// Dynamic Thresholds at 16 is better than Complete Sharing, the untrained rule over it better than both.
     fn rivals() -> RivalsSection {
@@ -228,7 +229,7 @@ mod tests {
             conclusion,
             advice: Advice::default(),
             rivals: rivals(),
-            cautions: BTreeMap::new(),
+            checks: Vec::new(),
             lqd_agreement: AgreementSection::default(),
             counts: DropCounts {
                 real_told: None,
@@ -300,37 +301,39 @@ mod tests {
         let nothing = |verdict: &mut Verdict| {
             verdict.counts.own = Sent::default();
             verdict.counts.lqd = Sent::default();
+            verdict.counts.real = None;
         };
         let mut verdict = verdict(Conclusion::NothingDropped, 0);
         nothing(&mut verdict);
         assert_eq!(
             lead(&verdict, None),
-            "LQD drops nothing on this trace: its buffer is at most 31.4% full. No oracle is needed."
+            "The switch's policy (Complete Sharing) drops nothing on this trace, nor does LQD: its buffer is at most 31.4% \
+             full. No oracle is needed."
         );
-        verdict.cautions.insert(InputNote::NoBacklog, 1);
+        let found = |check, status| CheckResult {
+            check,
+            status,
+            evidence: "there is evidence".to_owned(),
+            remedy: Some("mend it".to_owned()),
+        };
+        verdict.checks = vec![found(Check::Backlog, CheckStatus::Doubtful)];
         assert!(lead(&verdict, None).ends_with("cannot tell whether an oracle is needed."));
+        let beware = "Beware: there is evidence. What to do: mend it.";
+        assert_eq!(check_sentences(&verdict), [beware, "Checks doubtful: backlog."]);
+        assert!(verdict.is_trusted() && failed_sentences(&verdict).is_empty());
+        // Real drops are drops, whatever the replay does.
+        verdict.counts.real = Some(Sent { packets: 30, bytes: 30_000 });
+        verdict.checks.push(found(Check::Drops, CheckStatus::Failed));
+        assert_eq!(
+            lead(&verdict, None),
+            "The real switch drops 30 of 110 packets (27.3%) on this trace; replayed, the switch's policy (Complete \
+             Sharing) drops 0."
+        );
+        let failed = "Do not trust these numbers: there is evidence. What to do: mend it.";
+        assert_eq!(failed_sentences(&verdict), [failed]);
+        assert!(!verdict.is_trusted() && crate::story::closing(&verdict).is_empty());
         verdict.counts.arrived = Sent::default();
         assert!(lead(&verdict, None).starts_with("No packet arrives on this trace"));
-    }
-
-    #[test]
-    fn cautions_say_of_which_traces_they_are() {
-        let mut verdict = verdict(gain(), 0);
-        verdict.cautions.insert(InputNote::Skew, 15);
-        let said = |verdict: &Verdict| crate::drop_words::cautions(verdict)[0].clone();
-        assert!(said(&verdict).ends_with("clocks of captures differ (docs/pcap.md)."));
-        let names = ["a", "b", "c", "d", "e", "f", "g"];
-        verdict.traces = names.map(str::to_owned).to_vec();
-        verdict.by_trace = vec![TraceDrops::default(); names.len()];
-        for (at, rows) in [(0, 3), (2, 12)] {
-            verdict.by_trace[at].cautions.insert(InputNote::Skew, rows);
-        }
-        assert!(said(&verdict).ends_with("(docs/pcap.md). Of these are 12 in c, 3 in a."));
-        for at in 3..7 {
-            verdict.by_trace[at].cautions.insert(InputNote::Skew, 1);
-        }
-        let ending = "12 in c, 3 in a, 1 in d, 1 in e, 1 in f, the rest in other traces.";
-        assert!(said(&verdict).ends_with(ending), "{}", said(&verdict));
     }
 
     #[test]

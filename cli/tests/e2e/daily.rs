@@ -41,7 +41,7 @@ fn the_documented_job_runs_and_gates() {
     assert!(told.status.success(), "{stderr}");
     assert!(stderr.contains("notes.txt"), "{stderr}");
     let line = String::from_utf8(room.read("daily.log")).expect("text");
-    let begins = "trace=\"switch=0\" traces=1 begin_utc=null arrivals=";
+    let begins = "trace=switch=0 traces=1 begin_utc=null trusted=1 arrivals=";
     assert!(line.starts_with(begins) && line.contains(" drift=null"), "{line}");
     // A candidate that always pays goes all the way, but for a push that fails.
     let any = "gain < -1000000000000";
@@ -87,22 +87,28 @@ fn conditions_are_gates_that_say_what_holds() {
     let report = "report --data runs/small/trace.parquet --format line";
     let mut transcript = String::new();
     for (more, code) in [
-        ("--fail-if drops>0", 1),
-        ("--fail-if drops<1", 0),
-        ("--fail-if drops>0 --fail-if drops<1 --fail-if arrivals>=1 --fail-if drops>0", 1),
+        ("--fail-if lqd_drops>0", 1),
+        ("--fail-if lqd_drops<1", 0),
+        (
+            "--fail-if lqd_drops>0 --fail-if lqd_drops<1 --fail-if arrivals>=1 --fail-if lqd_drops>0",
+            1,
+        ),
         // Not known: told, and not held.
         ("--fail-if drift>1 --fail-if real_drops>0", 0),
         ("--model runs/small/model.json --fail-if drift>1", 0),
         ("--model runs/small/model.json --fail-if drift>=0 --rows all", 1),
         ("--fail-if drop>0", 1),
-        ("--fail-if drops=0", 1),
+        ("--fail-if lqd_drops=0", 1),
+        ("--fail-if own_drops>0", 1),
+        ("--fail-if untrusted --fail-if trusted<1", 0),
+        ("--fail-if trusted>=1", 1),
     ] {
         let said = room.dropcast(&format!("{report} {more}"));
         assert_eq!(said.code, Some(code), "{said}");
         transcript.push_str(&format!("{said}\n"));
     }
     // The report is there all the same.
-    let said = room.dropcast(&format!("{report} -o line.txt --fail-if drops>0"));
+    let said = room.dropcast(&format!("{report} -o line.txt --fail-if lqd_drops>0"));
     assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
     assert!(room.path("line.txt").exists());
     insta::assert_snapshot!(transcript);
@@ -190,8 +196,10 @@ fn prometheus_can_read_the_gauges() {
             let (name, value) = line.split_once(' ').expect("a sample");
             let (name, labels) = name.split_once('{').unwrap_or((name, "}"));
             assert!(is_name(name) && name == typed, "{line}");
-            assert!(labels == "}" || labels.starts_with("switch=\""), "{line}");
-            assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+            let known = ["}", "name=\"", "check=\"", "decision=\""];
+            assert!(known.iter().any(|known| labels.starts_with(known)), "{line}");
+            let is_finite = value.parse::<f64>().is_ok_and(f64::is_finite);
+            assert!(is_finite || line == "dropcast_advice_alpha +Inf", "{line}");
             samples += 1;
         }
     }

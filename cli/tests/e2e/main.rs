@@ -43,5 +43,6 @@ mod switch_draft;
 mod switches;
 mod time_units;
 mod training;
+mod trust;
 mod verdict;
 mod verify;

@@ -1,7 +1,7 @@
 //! What the first bytes of a captured packet tell of it.
 
 use super::links::slice_packet;
-use super::sight::{IpFacts, Sight};
+use super::sight::{IpFacts, Sight, host_hash};
 use super::tunnels::under_labels;
 use crate::capture_map::{Mac, PacketFacts};
 use crate::flow_key::FlowKey;
@@ -93,6 +93,7 @@ fn of_packet(packet: &LaxSlicedPacket<'_>, net: Option<&LaxNetSlice<'_>>) -> Pac
         payload: payload.map_or(&[], |payload| payload.payload),
         flows: (headers.flow_hash, || key.reversed().hash()),
     });
+    headers.sight.hosts = (host_hash(source), host_hash(destination));
     headers
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Sight {
     pub(crate) ip_id: u16,
     /// Bytes after the IP header.
     pub(crate) payload_bytes: u16,
+    /// Hashes of the addresses that it is from and for; 0 without an IP header.
+    pub(crate) hosts: (u64, u64),
     /// The link on which it came in.
     pub(crate) ingress: Option<Ingress>,
 }
@@ -92,7 +94,7 @@ impl Sight {
         let has_bytes = tcp.is_some_and(|tcp| tcp.sequence.0 != tcp.sequence.1);
         let (ip_id, payload_bytes) = (ip.id, ip.payload_bytes);
         if ip.id == 0 && !has_bytes {
-            return Sight { identity: 0, tcp, ip_id, payload_bytes, ingress: None };
+            return Sight { identity: 0, tcp, ip_id, payload_bytes, hosts: (0, 0), ingress: None };
         }
         let word = |at: usize| {
             let mut bytes = [0; 8];
@@ -108,8 +110,17 @@ impl Sight {
         // Ports, sequence numbers, flags and checksum: 20 bytes of TCP, 8 of UDP and a few of its payload.
         let parts = [ip.flows.0, header, word(0), word(8), word(16) >> 32];
         let identity = uniform(SEED, &parts).max(1);
-        Sight { identity, tcp, ip_id, payload_bytes, ingress: None }
+        Sight { identity, tcp, ip_id, payload_bytes, hosts: (0, 0), ingress: None }
     }
+}
+
+/// A hash of an address, never 0.
+pub(crate) fn host_hash(address: IpAddr) -> u64 {
+    let bits = match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    uniform(SEED, &[(bits >> 64) as u64, bits as u64]).max(1)
 }
 
 impl TcpSight {

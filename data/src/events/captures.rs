@@ -5,8 +5,10 @@ use super::backlog::Backlog;
 use super::ingress_rate::{IngressRates, OverRate};
 use super::reader::EventReader;
 use super::sightings::Sightings;
+use super::taps::Taps;
 use crate::capture::{Evidence, NoOutputPorts, PortCapture, Sight, draft, why_no_output_ports};
-use crate::{DataError, Event, SwitchSpecs};
+use crate::{CaptureFacts, DataError, Event, SwitchSpecs};
+use std::collections::BTreeMap;
 
 /// Packets of captures before they are first looked at; twice as many before each next time.
 const FIRST_LOOK: u64 = 1 << 16;
@@ -17,6 +19,7 @@ const MOST_DRAFTED: usize = 1 << 23;
 pub(super) struct MergedCaptures {
     backlog: Backlog,
     sightings: Sightings,
+    taps: Taps,
     rates: IngressRates,
     specs: SwitchSpecs,
     packets: u64,
@@ -26,8 +29,9 @@ pub(super) struct MergedCaptures {
 impl MergedCaptures {
     pub(super) fn new(specs: &SwitchSpecs) -> Self {
         let (backlog, sightings) = (Backlog::new(specs), Sightings::default());
+        let taps = Taps::default();
         let (rates, specs) = (IngressRates::default(), specs.clone());
-        MergedCaptures { backlog, sightings, rates, specs, packets: 0, next_look: FIRST_LOOK }
+        MergedCaptures { backlog, sightings, taps, rates, specs, packets: 0, next_look: FIRST_LOOK }
     }
 
     /// The next packet, of this file and interface.
@@ -35,8 +39,9 @@ impl MergedCaptures {
         self.backlog.add(event);
         if let Some((interface, sight)) = sight {
             self.sightings.add(event.time_ns, (file, interface), &sight);
+            self.taps.add(event, &sight);
             if let Some(ingress) = sight.ingress {
-                self.rates.add(event, file, ingress, &self.specs);
+                self.rates.add(event, (file, interface), ingress, &self.specs);
             }
         }
         self.packets += 1;
@@ -50,6 +55,16 @@ impl MergedCaptures {
     /// What packets tell of each other.
     pub(super) fn sightings(&self) -> &Sightings {
         &self.sightings
+    }
+
+    /// What each file with packets tells; what all tell together is that of the file `first`.
+    pub(super) fn facts(&self, first: Option<usize>) -> BTreeMap<usize, CaptureFacts> {
+        let mut facts = self.sightings.facts();
+        if let Some(first) = first {
+            let of_all = facts.entry(first).or_default();
+            (of_all.mixes, of_all.taps) = (self.sightings.mixes(), self.taps.facts());
+        }
+        facts
     }
 
     /// Packets of links that bring more than their line rate allows.

@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 /// Files that are open at once, at most. Each holds a batch of events in memory.
 const MOST_OPEN: usize = 128;
 
+/// Captures with wrong clocks that a sentence names, at most.
+const MOST_NAMED: usize = 8;
+
 /// Reads and checks the packet events of one file or several. Events of equal time come in the order
 /// of the files. Each file must be sorted by time.
 ///
@@ -221,6 +224,7 @@ impl EventFiles {
         let (drops, marks) = (self.tells_drops(), self.tells_marks());
         let first_capture = self.files.iter().position(|file| file.reader.is_capture());
         let of_all = self.notes_of_all_captures();
+        let facts = self.captures.facts(first_capture);
         let told = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
             let mut told = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
@@ -236,6 +240,12 @@ impl EventFiles {
             }
             if first_capture == Some(place) {
                 told.notes.extend(of_all.iter().copied());
+            }
+            if reader.is_capture() {
+                told.capture = Some(facts.get(&place).cloned().unwrap_or_default());
+                if told.events == 0 && told.skipped.is_empty() {
+                    told.notes.insert(InputNote::NoPackets, 1);
+                }
             }
             if let Some((reason, packets)) =
                 self.join.as_ref().and_then(|join| join.left_out(place))
@@ -275,9 +285,27 @@ impl EventFiles {
         let (packets, most_ns) = sightings.early_acknowledgements()?;
         Some(format!(
             "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
-             the clocks of these captures differ by that at least; shift one (editcap -t), or capture with one clock \
-             (docs/pcap.md)"
+             the clocks of these captures differ by that at least; {}; shift them (editcap -t), or capture with one \
+             clock (docs/pcap.md)",
+            self.wrong_clocks()
         ))
+    }
+
+    /// The captures whose clocks are wrong, in words.
+    fn wrong_clocks(&self) -> String {
+        let facts = self.captures.facts(None);
+        let wrong = facts.into_iter().filter_map(|(place, facts)| {
+            let ns = facts.clock_ahead_ns;
+            let (by, side) = (ns.unsigned_abs(), if ns > 0 { "ahead" } else { "behind" });
+            Some(format!("{} is {by} ns {side}", self.files.get(place)?.reader.file()))
+                .filter(|_| ns != 0)
+        });
+        let wrong: Vec<String> = wrong.collect();
+        let more = match wrong.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", wrong[..wrong.len().min(MOST_NAMED)].join(", "))
     }
 
     /// Links that bring more than their line rate allows, those by the most bytes first. Complete once the iterator has

@@ -1,9 +1,13 @@
 //! Links that bring more than their line rate allows: clocks of captures differ, packets are there twice, or the rules for
 //! ports are wrong.
+//!
+//! A host behind several links (ECMP, LAG) may bring the sum of their rates. Captures show that: what is from behind one
+//! port, for one port, comes by turns from several of them. Then what each capture has is watched on its own.
 
+use super::sightings::Place;
 use crate::capture::Ingress;
 use crate::{Event, SwitchSpecs};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Time stamps of software come in bundles: packets this long ahead of the line rate are none too many.
 const JITTER_NS: u64 = 100_000;
@@ -35,24 +39,71 @@ pub(super) struct IngressRates {
     links: BTreeMap<Ingress, Link>,
 }
 
-/// The packets of a link, one after the other.
+/// The packets from behind a port, or of a sender.
 struct Link {
     /// Number of the port whose rate counts.
     port: usize,
-    busy_until_ns: u64,
     jitter_ns: u64,
+    whole: Line,
+    /// By capture; of ports alone.
+    members: BTreeMap<Place, Line>,
+    /// By output port: where the last packet was captured, and where others before.
+    outputs: BTreeMap<u16, (Place, BTreeSet<Place>)>,
+    /// Whether it is several links.
+    is_several: bool,
+}
+
+/// Packets, one after the other.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    busy_until_ns: u64,
     packets: u64,
     most_ahead_ns: u64,
     at_ns: u64,
     file: usize,
 }
 
+impl Line {
+    fn add(&mut self, time_ns: u64, file: usize, (wire_ns, jitter_ns): (u64, u64)) {
+        let ahead_ns = self.busy_until_ns.saturating_sub(time_ns);
+        if ahead_ns > jitter_ns {
+            self.packets += 1;
+            if ahead_ns > self.most_ahead_ns {
+                (self.most_ahead_ns, self.at_ns, self.file) = (ahead_ns, time_ns, file);
+            }
+        }
+        self.busy_until_ns = self.busy_until_ns.max(time_ns).saturating_add(wire_ns);
+    }
+}
+
+impl Link {
+    /// What counts: all its packets, or the worst of its links and the packets of all of these.
+    fn line(&self) -> Line {
+        if !self.is_several {
+            return self.whole;
+        }
+        let worst = self.members.values().max_by_key(|line| line.most_ahead_ns);
+        let packets = self.members.values().map(|line| line.packets).sum();
+        Line { packets, ..worst.copied().unwrap_or_default() }
+    }
+
+    /// The next packet, which goes to this port.
+    fn meet(&mut self, output: u16, place: Place) {
+        let (last, left) = self.outputs.entry(output).or_insert((place, BTreeSet::new()));
+        if *last != place {
+            left.insert(*last);
+            self.is_several |= left.contains(&place);
+            *last = place;
+        }
+    }
+}
+
 impl IngressRates {
-    /// The next packet, of this file.
+    /// The next packet, captured at this place.
     pub(super) fn add(
         &mut self,
         event: &Event,
-        file: usize,
+        place: Place,
         ingress: Ingress,
         specs: &SwitchSpecs,
     ) {
@@ -70,38 +121,38 @@ impl IngressRates {
             let jitter_ns = JITTER_NS + spec.wire_time_ns(port, JITTER_BYTES);
             let link = Link {
                 port,
-                busy_until_ns: 0,
                 jitter_ns,
-                packets: 0,
-                most_ahead_ns: 0,
-                at_ns: 0,
-                file,
+                whole: Line::default(),
+                members: BTreeMap::new(),
+                outputs: BTreeMap::new(),
+                is_several: false,
             };
             self.links.insert(ingress, link);
         }
         let Some(link) = self.links.get_mut(&ingress) else { return };
-        let ahead_ns = link.busy_until_ns.saturating_sub(event.time_ns);
-        if ahead_ns > link.jitter_ns {
-            link.packets += 1;
-            if ahead_ns > link.most_ahead_ns {
-                (link.most_ahead_ns, link.at_ns, link.file) = (ahead_ns, event.time_ns, file);
+        let times_ns = (spec.wire_time_ns(link.port, event.size_bytes), link.jitter_ns);
+        link.whole.add(event.time_ns, place.0, times_ns);
+        if ingress.port().is_some() {
+            if !link.is_several {
+                link.meet(event.port, place);
             }
+            let member = link.members.entry(place).or_default();
+            member.add(event.time_ns, place.0, times_ns);
         }
-        let wire_ns = spec.wire_time_ns(link.port, event.size_bytes);
-        link.busy_until_ns = link.busy_until_ns.max(event.time_ns).saturating_add(wire_ns);
     }
 
     /// Packets that are too early, on all links.
     pub(super) fn packets(&self) -> u64 {
-        self.links.values().map(|link| link.packets).sum()
+        self.links.values().map(|link| link.line().packets).sum()
     }
 
     /// The links with such packets, those that are most ahead first; files have these names.
     pub(super) fn over(&self, specs: &SwitchSpecs, files: &[&str]) -> Vec<OverRate> {
-        let mut over: Vec<_> = self.links.iter().filter(|(_, link)| link.packets > 0).collect();
-        over.sort_by_key(|(_, link)| std::cmp::Reverse(link.most_ahead_ns));
-        let told = over.into_iter().filter_map(|(ingress, link)| {
-            let line_rate_bps = *specs.get(ingress.switch_id())?.line_rate_bps.get(link.port)?;
+        let lines = self.links.iter().map(|(ingress, link)| (ingress, link.port, link.line()));
+        let mut over: Vec<_> = lines.filter(|(_, _, line)| line.packets > 0).collect();
+        over.sort_by_key(|(_, _, line)| std::cmp::Reverse(line.most_ahead_ns));
+        let told = over.into_iter().filter_map(|(ingress, port, link)| {
+            let line_rate_bps = *specs.get(ingress.switch_id())?.line_rate_bps.get(port)?;
             let bits = u128::from(link.most_ahead_ns) * u128::from(line_rate_bps) / 1_000_000_000;
             Some(OverRate {
                 link: ingress.to_string(),
@@ -146,7 +197,9 @@ mod tests {
         events.sort_by_key(|event| event.time_ns);
         let mut rates = IngressRates::default();
         let ingress = Ingress::Source(0, [10, 0, 0, 1].into());
-        events.iter().for_each(|event| rates.add(event, usize::from(event.port), ingress, &specs));
+        events
+            .iter()
+            .for_each(|event| rates.add(event, (usize::from(event.port), 0), ingress, &specs));
         let over = rates.over(&specs, &["a.pcap", "b.pcap"]);
         assert_eq!(rates.packets(), over.iter().map(|over| over.packets).sum::<u64>());
         over

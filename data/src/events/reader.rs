@@ -288,6 +288,7 @@ impl EventReader {
             events: self.gate.events(),
             skipped: self.gate.skipped(),
             notes: self.gate.notes(),
+            capture: None,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What captures that are merged tell of each other: packets that are there twice, and clocks that differ.
 
+use super::clocks::{Ahead, wrong_clocks};
+use crate::CaptureFacts;
 use crate::capture::{Sight, TcpSight};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies of a packet come within this time.
 const COPY_WITHIN_NS: u64 = 1_000_000;
@@ -9,6 +11,8 @@ const COPY_WITHIN_NS: u64 = 1_000_000;
 const MOST_SKEW_NS: u64 = 1_000_000_000;
 /// Packets and flows that are remembered, a power of two. Others take their places, so that some copies are not found.
 const REMEMBERED: usize = 1 << 16;
+/// Pairs of clocks of which it is remembered that they differ.
+const MOST_PAIRS: usize = 1 << 16;
 /// An acknowledgement further ahead of the data that was seen is of something else.
 const MOST_AHEAD: u32 = 1 << 24;
 
@@ -20,15 +24,25 @@ pub(super) type Place = (usize, u32);
 pub(super) struct Sightings {
     seen: Vec<Seen>,
     flows: Vec<Flow>,
-    copies: u64,
     early: u64,
     most_early_ns: u64,
+    ahead: Ahead,
+    files: BTreeMap<usize, OfFile>,
+    last_ns: u64,
     /// Where the last packet was captured, and where others were before, until captures are known to take turns.
     last: Option<Place>,
     left: BTreeSet<Place>,
     take_turns: bool,
-    /// Whether an acknowledgement of data was captured elsewhere than the data.
-    is_compared: bool,
+}
+
+/// What packets of a file tell.
+#[derive(Clone, Copy, Default)]
+struct OfFile {
+    /// Acknowledgements of data that was captured elsewhere, and of its data elsewhere.
+    compared: u64,
+    own_copies: u64,
+    other_copies: u64,
+    last_ns: u64,
 }
 
 /// A packet that was seen.
@@ -36,6 +50,7 @@ pub(super) struct Sightings {
 struct Seen {
     identity: u64,
     time_ns: u64,
+    file: usize,
 }
 
 /// Data of a flow of TCP, and an acknowledgement of data that was not seen yet.
@@ -60,13 +75,20 @@ struct EarlyAck {
 impl Sightings {
     /// The next packet.
     pub(super) fn add(&mut self, time_ns: u64, place: Place, sight: &Sight) {
+        let of_file = self.files.entry(place.0).or_default();
+        of_file.last_ns = of_file.last_ns.max(time_ns);
+        self.last_ns = self.last_ns.max(time_ns);
         if sight.identity != 0 {
             self.seen.resize(REMEMBERED, Seen::default());
             let seen = &mut self.seen[slot(sight.identity)];
-            let is_copy = seen.identity == sight.identity
-                && time_ns.saturating_sub(seen.time_ns) <= COPY_WITHIN_NS;
-            self.copies += u64::from(is_copy);
-            *seen = Seen { identity: sight.identity, time_ns };
+            if seen.identity == sight.identity
+                && time_ns.saturating_sub(seen.time_ns) <= COPY_WITHIN_NS
+            {
+                let is_own = seen.file == place.0;
+                of_file.own_copies += u64::from(is_own);
+                of_file.other_copies += u64::from(!is_own);
+            }
+            *seen = Seen { identity: sight.identity, time_ns, file: place.0 };
         }
         if !self.take_turns && self.last != Some(place) {
             self.left.extend(self.last);
@@ -82,7 +104,7 @@ impl Sightings {
 
     /// How many packets are copies of one shortly before.
     pub(super) fn copies(&self) -> u64 {
-        self.copies
+        self.files.values().map(|file| file.own_copies + file.other_copies).sum()
     }
 
     /// How many acknowledgements come before their data, and how long at most, nanoseconds; none if none does.
@@ -92,7 +114,41 @@ impl Sightings {
 
     /// Whether packets of several places mix in time, and no acknowledgement tells whether their clocks agree.
     pub(super) fn clocks_are_unknown(&self) -> bool {
-        self.take_turns && !self.is_compared
+        self.take_turns && self.files.values().all(|file| file.compared == 0)
+    }
+
+    /// What each file with packets tells.
+    pub(super) fn facts(&self) -> BTreeMap<usize, CaptureFacts> {
+        let mut facts: BTreeMap<usize, CaptureFacts> = BTreeMap::new();
+        for (&file, of) in &self.files {
+            let told = CaptureFacts {
+                clock_compared: of.compared,
+                own_copies: of.own_copies,
+                other_copies: of.other_copies,
+                ends_early_ns: self.last_ns - of.last_ns,
+                ..CaptureFacts::default()
+            };
+            facts.insert(file, told);
+        }
+        for ((file, _), ns) in wrong_clocks(&self.ahead) {
+            let told = facts.entry(file).or_default();
+            if ns.unsigned_abs() > told.clock_ahead_ns.unsigned_abs() {
+                told.clock_ahead_ns = ns;
+            }
+        }
+        facts
+    }
+
+    /// Whether packets of several places mix in time.
+    pub(super) fn mixes(&self) -> bool {
+        self.take_turns
+    }
+
+    /// An acknowledgement at one place of data at another.
+    fn compare(&mut self, one: Place, other: Place) {
+        for file in BTreeSet::from([one.0, other.0]) {
+            self.files.entry(file).or_default().compared += 1;
+        }
     }
 
     fn add_data(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
@@ -114,24 +170,34 @@ impl Sightings {
             is_after(early.acknowledged, first) && !is_after(early.acknowledged, next);
         let ahead_ns = time_ns.saturating_sub(early.time_ns);
         if acknowledges && early.place != place && ahead_ns <= MOST_SKEW_NS {
-            self.is_compared = true;
             self.early += 1;
             self.most_early_ns = self.most_early_ns.max(ahead_ns);
+            let pair = (place, early.place);
+            if self.ahead.len() < MOST_PAIRS || self.ahead.contains_key(&pair) {
+                let most = self.ahead.entry(pair).or_default();
+                *most = ahead_ns.max(*most);
+            }
         }
         if acknowledges || ahead_ns > MOST_SKEW_NS {
             known.early = None;
+        }
+        if acknowledges && early.place != place && ahead_ns <= MOST_SKEW_NS {
+            self.compare(early.place, place);
         }
     }
 
     fn add_acknowledgement(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
         let Some(acknowledged) = tcp.acknowledged else { return };
         let known = &mut self.flows[slot(tcp.flows.1)];
-        self.is_compared |= known.flow == tcp.flows.1 && known.place != place;
+        let data_place = (known.flow == tcp.flows.1).then_some(known.place);
         let is_ahead = known.flow == tcp.flows.1
             && is_after(acknowledged, known.next)
             && acknowledged.wrapping_sub(known.next) < MOST_AHEAD;
         if is_ahead && known.early.is_none() {
             known.early = Some(EarlyAck { acknowledged, time_ns, place });
+        }
+        if let Some(data_place) = data_place.filter(|&data_place| data_place != place) {
+            self.compare(data_place, place);
         }
     }
 }
@@ -141,7 +207,7 @@ fn slot(hash: u64) -> usize {
 }
 
 /// Whether a sequence number comes after another; they begin anew after 2^32.
-fn is_after(one: u32, other: u32) -> bool {
+pub(super) fn is_after(one: u32, other: u32) -> bool {
     one != other && one.wrapping_sub(other) < 1 << 31
 }
 

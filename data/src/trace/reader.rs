@@ -174,6 +174,7 @@ impl TraceReader {
             events,
             skipped: BTreeMap::new(),
             notes,
+            capture: None,
         }
     }
 

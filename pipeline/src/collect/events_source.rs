@@ -77,7 +77,7 @@ fn over_rate_words(over: &OverRate) -> String {
     format!(
         "{file}: {packets} packets of {link} come in earlier than {line_rate_bps} bps allow, most at {when}, when {most_bytes} \
          bytes too many have come: clocks of captures differ, packets are there twice, the rules for ports are wrong, or \
-         its packets come in at several ports (docs/pcap.md)"
+         this capture holds several links of it (docs/pcap.md)"
     )
 }
 

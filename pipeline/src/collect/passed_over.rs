@@ -71,5 +71,5 @@ fn provenance(file: &Path) -> Result<InputProvenance, PipelineError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let sha256 = sha256_file(file)?;
     let notes = [(InputNote::PassedOver, 1)].into();
-    Ok(InputProvenance { name, sha256, events: 0, skipped: Default::default(), notes })
+    Ok(InputProvenance { name, sha256, notes, ..InputProvenance::default() })
 }

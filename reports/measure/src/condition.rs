@@ -1,6 +1,6 @@
-//! Conditions on the numbers of a report, such as `drops > 0`: gates of daily jobs.
+//! Conditions on the numbers of a report, such as `switch_drops > 0`: gates of daily jobs.
 
-use super::measures::{Measure, Measured};
+use super::measures::{Measure, Measured, RENAMED, TRUSTED};
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,6 +27,9 @@ const COMPARISONS: [(&str, Comparison, &str); 4] = [
     (">", Comparison::Above, "above"),
     ("<", Comparison::Below, "below"),
 ];
+
+/// A condition that is a word: a check failed.
+const UNTRUSTED: &str = "untrusted";
 
 /// What a report says of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,12 +82,22 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let shape = || format!("{text:?} is no condition, expected one such as 'drops > 0'");
+        if text.trim() == UNTRUSTED {
+            return Ok(Condition { measure: TRUSTED, comparison: Comparison::Below, number: 1.0 });
+        }
+        let shape = || {
+            format!(
+                "{text:?} is no condition, expected one such as 'switch_drops > 0' or {UNTRUSTED}"
+            )
+        };
         let found = COMPARISONS.iter().find_map(|&(sign, comparison, _)| {
             text.split_once(sign).map(|(name, number)| (name.trim(), comparison, number.trim()))
         });
         let (name, comparison, number) = found.ok_or_else(shape)?;
         let measure = Measure::names().find(|known| *known == name).ok_or_else(|| {
+            if let Some((_, now)) = RENAMED.iter().find(|(earlier, _)| *earlier == name) {
+                return format!("{name:?} is called {now:?} now");
+            }
             let known: Vec<&str> = Measure::names().collect();
             format!("{name:?} is no measure of a report; known are {}", known.join(", "))
         })?;
@@ -99,19 +112,22 @@ mod tests {
 
     #[test]
     fn conditions_are_read_as_they_are_written() {
-        for text in ["drops > 0", "gain < -1500", "drift >= 1.5", "f1 <= 0.25"] {
+        for text in ["lqd_drops > 0", "gain < -1500", "drift >= 1.5", "f1 <= 0.25"] {
             let read: Condition = text.parse().expect("a condition");
             assert_eq!(read.to_string(), text);
             assert_eq!(text.replace(' ', "").parse(), Ok(read));
         }
         for text in
-            ["", "drops", "drops 0", "drops > x", "drops > NaN", "drops > inf", "> 0", "drops => 0"]
+            ["", "f1", "f1 0", "f1 > x", "f1 > NaN", "f1 > inf", "> 0", "f1 => 0", "untrusted > 0"]
         {
             assert!(text.parse::<Condition>().is_err(), "{text}");
         }
+        assert_eq!("untrusted".parse::<Condition>(), "trusted < 1".parse());
+        let renamed = "own_drops > 0".parse::<Condition>().expect_err("its earlier name");
+        assert_eq!(renamed, "\"own_drops\" is called \"switch_drops\" now");
         let unknown = "drop > 0".parse::<Condition>().expect_err("no measure");
         assert!(
-            unknown.starts_with("\"drop\" is no measure of a report; known are arrivals, drops,")
+            unknown.starts_with("\"drop\" is no measure of a report; known are trusted, arrivals,")
         );
     }
 }

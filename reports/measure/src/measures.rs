@@ -26,21 +26,33 @@ pub enum Measured<'a> {
 
 type Value = fn(&Facts<'_>) -> Option<f64>;
 
+/// The measure of whether the others can be trusted.
+pub(super) const TRUSTED: &str = "trusted";
+
+/// Measures that had another name: that, and their name now.
+pub(super) const RENAMED: [(&str, &str); 3] =
+    [("drops", "lqd_drops"), ("drop_share", "lqd_drop_share"), ("own_drops", "switch_drops")];
+
 /// Every measure, in the order in which they are shown.
-const MEASURES: [(&str, &str, Value); 17] = [
+const MEASURES: [(&str, &str, Value); 18] = [
+    (
+        TRUSTED,
+        "1, or 0 if a check failed: then the other numbers are not those of this switch",
+        |facts| Some(f64::from(u8::from(facts.verdict?.is_trusted()))),
+    ),
     ("arrivals", "packets that arrive", |facts| facts.arrived().map(exact)),
-    ("drops", "packets that LQD drops", |facts| facts.drops().map(exact)),
-    ("drop_share", "drops, as a share of arrivals", |facts| {
-        share(facts.drops()?, facts.arrived()?)
-    }),
-    ("own_drops", "packets that the switch's own policy drops", |facts| {
+    ("switch_drops", "packets that the switch's own policy drops in the replay", |facts| {
         Some(exact(facts.verdict?.counts.own.packets))
     }),
-    ("real_drops", "packets that the real switch drops", |facts| {
+    ("real_drops", "packets that the switch reports to drop", |facts| {
         Some(exact(facts.verdict?.counts.real?.packets))
     }),
-    ("avoidable_drops", "packets that the real switch drops and LQD transmits", |facts| {
+    ("avoidable_drops", "packets that the switch reports to drop and LQD transmits", |facts| {
         Some(exact(facts.verdict?.counts.only_real?.packets))
+    }),
+    ("lqd_drops", "packets that LQD drops", |facts| facts.drops().map(exact)),
+    ("lqd_drop_share", "packets that LQD drops, as a share of arrivals", |facts| {
+        share(facts.drops()?, facts.arrived()?)
     }),
     ("episodes", "episodes of congestion at LQD", |facts| {
         Some(exact(facts.verdict?.congestion.episodes))

@@ -7,12 +7,15 @@
 
 mod advice;
 mod asked_policies;
+mod check_words;
+mod checks;
 mod class_alphas;
 mod congestion;
 mod contrasts;
 mod drop_counts;
 mod episodes;
 mod hours;
+mod input_checks;
 mod judge;
 mod level_thresholds;
 mod pauses;
@@ -24,6 +27,7 @@ mod value;
 
 pub use advice::{Advice, Candidate, Cost, Decision, Finding};
 pub use asked_policies::{AskedPolicies, LEAST_GAIN, NamedOwnPolicy};
+pub use checks::{Check, CheckResult, CheckStatus};
 pub use congestion::{CongestionSection, OccupancySection};
 pub use contrasts::EpisodeGain;
 pub use drop_counts::DropCounts;

@@ -7,7 +7,7 @@ use crate::place_words::worst_sentences;
 use crate::plot::escape;
 use crate::story::Story;
 use dropcast_measure::Report;
-use dropcast_measure::verdict::Verdict;
+use dropcast_measure::verdict::{CheckResult, Verdict};
 
 /// The heading.
 pub(super) fn header(report: &Report) -> String {
@@ -64,13 +64,27 @@ pub(super) fn write(page: &mut Body, report: &Report) {
 
 /// What drops and what would help, with the numbers of a model's report.
 pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
-    let Story { lead, cautions, drops, answers, closing } = crate::story::story(verdict, report);
+    let story = crate::story::story(verdict, report);
+    let Story { failed, lead, checks, drops, answers, closing } = story;
     page.section("verdict", "What is dropped here, and what would help?");
+    failed.iter().for_each(|sentence| page.warning(sentence));
     page.lead(&lead);
-    cautions.iter().for_each(|caution| page.warning(caution));
+    checks.iter().for_each(|sentence| match sentence.starts_with("Beware") {
+        true => page.warning(sentence),
+        false => page.paragraph(sentence),
+    });
     if let Some(report) = report {
         page.cards(&cards(report));
     }
+    let row = |result: &CheckResult| {
+        let (check, status) = (result.check.name(), result.status.name());
+        let remedy = result.remedy.as_deref().unwrap_or("");
+        Vec::from([check, status, &result.evidence, remedy].map(Cell::text))
+    };
+    page.fold("What was checked");
+    let rows: Vec<_> = verdict.checks.iter().map(row).collect();
+    page.table("What was checked", &["check", "found", "evidence", "what to do"], &rows);
+    page.end_fold();
     let paragraphs = [closing, drops, worst_sentences(verdict)].into_iter().chain(answers);
     for sentences in paragraphs.filter(|sentences| !sentences.is_empty()) {
         page.paragraph(&sentences.join(" "));

@@ -40,7 +40,7 @@ pub fn note_words(note: InputNote, rows: u64) -> String {
         ),
         InputNote::Duplicates => format!(
             "{rows} packets are copies of one within a millisecond before (IP ID, length, checksum), and arrive twice; \
-             capture each link once, or remove copies with editcap -d (docs/pcap.md)"
+             capture each packet once, where it comes into the switch; editcap -d removes copies within a file (docs/pcap.md)"
         ),
         InputNote::Erspan => {
             format!("{rows} packets were mirrored by ERSPAN and are taken out of it (docs/pcap.md)")
@@ -62,13 +62,15 @@ pub fn note_words(note: InputNote, rows: u64) -> String {
         ),
         InputNote::OverRate => format!(
             "{rows} packets come earlier than the line rate of their sender's link allows: clocks of captures differ, \
-             packets are there twice, or the rules for ports are wrong (docs/pcap.md)"
+             packets are there twice, a capture holds several links of a host, or the rules for ports are wrong \
+             (docs/pcap.md)"
         ),
         InputNote::PassedOver => "holds no events and was passed over; if it was to hold packets, they are missing (docs/events.md)".to_owned(),
         InputNote::NoBacklog => format!(
             "hardly one of {rows} packets meets another that waits at its port, so LQD has nothing to \
              drop; was this captured behind the buffer? (docs/pcap.md)"
         ),
+        InputNote::NoPackets => "holds no packet; if its link was not idle, this tap does not work (docs/pcap.md)".to_owned(),
         InputNote::NoRealDrops => format!(
             "{rows} events are from an input that tells no real drops, beside one that does: its packets count \
              as transmitted by the real switch (docs/events.md)"

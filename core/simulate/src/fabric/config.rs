@@ -299,6 +299,7 @@ impl FabricConfig {
             dt_alpha: Vec::new(),
             slack_bytes: 0,
             quantum_bytes: self.quantum_bytes.clone(),
+            name: None,
             role: Some(role.to_owned()),
         }
     }

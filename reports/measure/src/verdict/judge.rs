@@ -1,6 +1,8 @@
 //! Makes a verdict in one pass over labelled rows.
 
+use super::advice::Advice;
 use super::asked_policies::{AskedPolicies, LEAST_GAIN};
+use super::checks::Checked;
 use super::congestion::Congestion;
 use super::drop_counts::{Counted, Tally};
 use super::episodes::Episodes;
@@ -13,7 +15,7 @@ use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::{ReplayTotals, common_dt_alpha, common_own_policy, common_slack_bytes, ratio};
-use dropcast_data::{InputNote, LabelledBatch, SwitchSpecs, TraceMeta};
+use dropcast_data::{InputProvenance, LabelledBatch, SwitchSpecs, TraceMeta};
 use dropcast_pipeline::ReportError;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
@@ -26,8 +28,9 @@ use std::num::NonZeroUsize;
 pub struct Judge {
     threads: NonZeroUsize,
     names: Vec<String>,
-    /// By trace.
-    cautions: Vec<BTreeMap<InputNote, u64>>,
+    /// By trace: what it was made from, and its switches.
+    inputs: Vec<Vec<InputProvenance>>,
+    specs: Vec<SwitchSpecs>,
     open: Option<OpenTrace>,
     /// Whether a model's replay of the same rows runs beside this.
     is_beside_model: bool,
@@ -83,7 +86,8 @@ impl Judge {
         Judge {
             threads,
             names: Vec::new(),
-            cautions: Vec::new(),
+            inputs: Vec::new(),
+            specs: Vec::new(),
             open: None,
             is_beside_model: false,
             replayed: BTreeMap::new(),
@@ -135,8 +139,8 @@ impl Judge {
         let replay = (!self.is_beside_model).then(|| replay.pausing(&meta.pauses));
         self.congestion.begin(&meta.pauses);
         self.names.push(name.to_owned());
-        let notes = meta.inputs.iter().flat_map(|input| &input.notes);
-        self.cautions.push(summed(notes.filter(|(note, _)| note.is_caution())));
+        self.inputs.push(meta.inputs.clone());
+        self.specs.push(specs.clone());
         self.pauses.add(&meta.pauses);
         let specs = specs.clone();
         self.open =
@@ -270,12 +274,20 @@ impl Judge {
         let best_alpha = rivals.best_alpha;
         let (queues, queues_left_out) = self.places.queues(best_alpha);
         let counts = self.counts.counts(best_alpha);
-        let cautions = summed(self.cautions.iter().flatten());
-        let by_trace = self.places.traces(self.cautions, best_alpha);
-        Verdict {
+        let alpha_is_assumed = self.replayed.values().any(|replayed| replayed.alpha_is_assumed);
+        let mut by_trace = self.places.traces(self.names.len(), best_alpha);
+        let told = self.names.iter().zip(&self.inputs).zip(&by_trace);
+        let told = told.map(|((name, inputs), of)| (name.as_str(), inputs.as_slice(), of.counts));
+        let labels = totals.lqd_agreement.confusion;
+        let checked = Checked { traces: told.collect(), counts, labels, alpha_is_assumed };
+        let checks = checked.all();
+        let of_traces: Vec<_> =
+            (0..self.names.len()).map(|trace| checked.of_trace(trace)).collect();
+        by_trace.iter_mut().zip(of_traces).for_each(|(trace, checks)| trace.checks = checks);
+        let mut verdict = Verdict {
             schema_version: VERDICT_SCHEMA_VERSION,
             traces: self.names,
-            cautions,
+            checks,
             lqd_agreement: totals.lqd_agreement,
             arrived: totals.arrived,
             flows: self.flows,
@@ -283,7 +295,7 @@ impl Judge {
             occupancy,
             congestion,
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
-            alpha_is_assumed: self.replayed.values().any(|replayed| replayed.alpha_is_assumed),
+            alpha_is_assumed,
             advice,
             own_policy,
             slack_bytes: common_slack_bytes(self.replayed.values()),
@@ -301,17 +313,14 @@ impl Judge {
             hours: self.hours.sections(best_alpha),
             by_trace,
             episodes: self.episodes.finish(best_alpha),
-            switches: self.places.switches(&self.replayed, best_alpha),
+            switches: self.places.switches(&self.replayed, &self.specs, best_alpha),
             queues,
             queues_left_out,
             utc_offset: UtcOffset::default(),
+        };
+        if !verdict.is_trusted() {
+            verdict.advice = Advice::default();
         }
+        verdict
     }
-}
-
-/// Notes, and how many rows each is about in all.
-fn summed<'a>(notes: impl Iterator<Item = (&'a InputNote, &'a u64)>) -> BTreeMap<InputNote, u64> {
-    let mut sum = BTreeMap::new();
-    notes.for_each(|(note, rows)| *sum.entry(*note).or_default() += rows);
-    sum
 }

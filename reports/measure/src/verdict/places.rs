@@ -1,7 +1,8 @@
 //! Drops by switch, port and queue.
 
+use super::checks::CheckResult;
 use super::drop_counts::{Counted, DropCounts, Tally};
-use dropcast_data::InputNote;
+use dropcast_data::SwitchSpecs;
 use dropcast_replay::Replayed;
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub struct SwitchDrops {
     pub trace: usize,
     /// Number of the switch.
     pub switch_id: u16,
+    /// Its name in its description; null if that has none.
+    pub name: Option<String>,
     /// Highest occupancy of LQD's buffer that an arrival met, as a share of the buffer.
     pub peak_occupancy: f64,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
@@ -37,9 +40,9 @@ pub struct TraceDrops {
     pub peak_occupancy: Option<f64>,
     /// Its packets.
     pub counts: DropCounts,
-    /// Its part of the verdict's `cautions`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub cautions: BTreeMap<InputNote, u64>,
+    /// The checks that found something wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckResult>,
 }
 
 /// A queue of a switch.
@@ -82,6 +85,7 @@ impl Places {
     pub(super) fn switches(
         &self,
         replayed: &BTreeMap<(usize, u16), Replayed>,
+        specs: &[SwitchSpecs],
         best_alpha: Option<usize>,
     ) -> Vec<SwitchDrops> {
         let of = |(&(trace, switch_id), replayed): (&(usize, u16), &Replayed)| {
@@ -94,6 +98,7 @@ impl Places {
             Some(SwitchDrops {
                 trace,
                 switch_id,
+                name: specs.get(trace)?.get(switch_id)?.name.clone(),
                 peak_occupancy,
                 dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
                 own_policy: replayed.own_policy.to_string(),
@@ -104,22 +109,19 @@ impl Places {
         replayed.iter().filter_map(of).collect()
     }
 
-    /// Each of so many traces.
-    pub(super) fn traces(
-        &self,
-        cautions: Vec<BTreeMap<InputNote, u64>>,
-        best_alpha: Option<usize>,
-    ) -> Vec<TraceDrops> {
-        let of = |(trace, cautions): (usize, BTreeMap<InputNote, u64>)| {
+    /// Each of so many traces, without checks.
+    pub(super) fn traces(&self, traces: usize, best_alpha: Option<usize>) -> Vec<TraceDrops> {
+        let of = |trace: usize| {
             let first = (trace, 0, 0, 0);
             let own = self.queues.range(first..=(trace, u16::MAX, u16::MAX, u8::MAX));
             let mut tally = Tally::default();
             own.for_each(|(_, queue)| tally.merge(queue));
             let peaks = self.peaks.range((trace, 0)..=(trace, u16::MAX));
             let peak = peaks.map(|(_, &permille)| f64::from(permille) / 1_000.0).reduce(f64::max);
-            TraceDrops { peak_occupancy: peak, counts: tally.counts(best_alpha), cautions }
+            let counts = tally.counts(best_alpha);
+            TraceDrops { peak_occupancy: peak, counts, checks: Vec::new() }
         };
-        cautions.into_iter().enumerate().map(of).collect()
+        (0..traces).map(of).collect()
     }
 
     /// The queues at which something is dropped, or predicted to be: the worst if there are too many,

@@ -1,6 +1,7 @@
 //! The verdict: all its numbers in one value.
 
 use super::advice::Advice;
+use super::checks::{CheckResult, CheckStatus};
 use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
 use super::episodes::EpisodeSection;
@@ -12,12 +13,10 @@ use super::real_drops::ReasonSection;
 use super::rivals::RivalsSection;
 use super::timeline::TimelineSection;
 use crate::{AgreementSection, PolicySection, ReplayTotals};
-use dropcast_data::InputNote;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_replay::{Arrival, ReplayPolicy, Sent};
 use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Version of [`Verdict`] as JSON.
 pub const VERDICT_SCHEMA_VERSION: u32 = 15;
@@ -45,8 +44,8 @@ pub struct Verdict {
     pub schema_version: u32,
     /// Names of the traces: what tells them apart.
     pub traces: Vec<String>,
-    /// Notes of the inputs that make the numbers doubtful ([`InputNote::is_caution`]), and how many rows each is about.
-    pub cautions: BTreeMap<InputNote, u64>,
+    /// Whether the numbers can be trusted: what each check found.
+    pub checks: Vec<CheckResult>,
     /// The replay's LQD, drained at line rate, against the labels. They differ where labels follow the trace's own
     /// departures.
     pub lqd_agreement: AgreementSection,
@@ -111,6 +110,13 @@ pub struct Verdict {
     /// The clock by which texts and pages tell times; JSON has UTC.
     #[serde(skip)]
     pub utc_offset: UtcOffset,
+}
+
+impl Verdict {
+    /// Whether no check failed. If one did, the replay is not of this switch, and nothing follows from it.
+    pub fn is_trusted(&self) -> bool {
+        self.checks.iter().all(|result| result.status != CheckStatus::Failed)
+    }
 }
 
 /// What follows from a [`Verdict`], in bytes. Policies are those that a switch can run: Dynamic Thresholds at its best

@@ -1,0 +1,403 @@
+//! Whether the numbers of a verdict can be trusted: one list of checks.
+
+use super::check_words::{named, number, percent};
+use super::drop_counts::DropCounts;
+use super::input_checks::of_inputs;
+use dropcast_data::{InputNote, InputProvenance};
+use dropcast_forest::Confusion;
+use serde::{Deserialize, Serialize};
+
+/// What can be wrong with a trace, or with the replay of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// Whether the clocks of captures agree, and times are exact.
+    Clocks,
+    /// Whether all links to the switch were captured.
+    Taps,
+    /// Whether packets are there once.
+    Copies,
+    /// Whether no link brings more than its line rate, and links are not overloaded for long.
+    Rates,
+    /// Whether packets were captured before the buffer.
+    Backlog,
+    /// Whether files are whole.
+    Files,
+    /// Whether all rows could be used: their ports are known.
+    Rows,
+    /// Whether the replay of the switch drops what the switch reports.
+    Drops,
+    /// Whether the replay of LQD drops what the labels say.
+    Labels,
+}
+
+/// What a check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// The traces do not tell.
+    NotChecked,
+    /// Nothing is wrong.
+    Ok,
+    /// Something is, and may bear on the numbers.
+    Doubtful,
+    /// The numbers are not those of this switch.
+    Failed,
+}
+
+/// A check, and what it found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The check.
+    pub check: Check,
+    /// What it found.
+    pub status: CheckStatus,
+    /// What that is known from, without a capital letter and a full stop.
+    pub evidence: String,
+    /// What to do about it; null if nothing is wrong.
+    pub remedy: Option<String>,
+}
+
+/// What a check found on one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) status: CheckStatus,
+    pub(super) evidence: String,
+    pub(super) remedy: Option<String>,
+}
+
+impl Check {
+    /// Every check, in the order in which they are shown.
+    pub const ALL: [Check; 9] = [
+        Check::Clocks,
+        Check::Taps,
+        Check::Copies,
+        Check::Rates,
+        Check::Backlog,
+        Check::Files,
+        Check::Rows,
+        Check::Drops,
+        Check::Labels,
+    ];
+
+    /// Its name, as in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::Clocks => "clocks",
+            Check::Taps => "taps",
+            Check::Copies => "copies",
+            Check::Rates => "rates",
+            Check::Backlog => "backlog",
+            Check::Files => "files",
+            Check::Rows => "rows",
+            Check::Drops => "drops",
+            Check::Labels => "labels",
+        }
+    }
+}
+
+impl CheckStatus {
+    /// Its name in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CheckStatus::NotChecked => "not checked",
+            CheckStatus::Ok => "ok",
+            CheckStatus::Doubtful => "doubtful",
+            CheckStatus::Failed => "failed",
+        }
+    }
+
+    /// 0 if nothing is wrong, 1 if it is doubtful, 2 if it failed; none if it was not checked.
+    pub const fn level(self) -> Option<u8> {
+        match self {
+            CheckStatus::NotChecked => None,
+            CheckStatus::Ok => Some(0),
+            CheckStatus::Doubtful => Some(1),
+            CheckStatus::Failed => Some(2),
+        }
+    }
+}
+
+impl Found {
+    pub(super) fn ok(evidence: impl Into<String>) -> Self {
+        Found { status: CheckStatus::Ok, evidence: evidence.into(), remedy: None }
+    }
+
+    pub(super) fn not_checked(evidence: impl Into<String>) -> Self {
+        Found { status: CheckStatus::NotChecked, ..Found::ok(evidence) }
+    }
+
+    pub(super) fn doubtful(evidence: String, remedy: impl Into<String>) -> Self {
+        Found { status: CheckStatus::Doubtful, evidence, remedy: Some(remedy.into()) }
+    }
+
+    pub(super) fn failed(evidence: String, remedy: impl Into<String>) -> Self {
+        Found { status: CheckStatus::Failed, ..Found::doubtful(evidence, remedy) }
+    }
+
+    /// Failed if it `is_bad`, else doubtful.
+    pub(super) fn wrong(is_bad: bool, evidence: String, remedy: impl Into<String>) -> Self {
+        if is_bad { Found::failed(evidence, remedy) } else { Found::doubtful(evidence, remedy) }
+    }
+
+    fn of(self, check: Check) -> CheckResult {
+        let Found { status, evidence, remedy } = self;
+        CheckResult { check, status, evidence, remedy }
+    }
+}
+
+/// A part of a whole that is more than chance.
+pub(super) fn is_large(part: u64, whole: u64) -> bool {
+    u128::from(part) * 100 >= u128::from(whole)
+}
+
+/// What is known of traces when their checks are made.
+pub(super) struct Checked<'a> {
+    /// By trace: its name, what it was made from, and its packets.
+    pub(super) traces: Vec<(&'a str, &'a [InputProvenance], DropCounts)>,
+    /// All packets.
+    pub(super) counts: DropCounts,
+    /// The labels against the replay's LQD.
+    pub(super) labels: Confusion,
+    /// Whether a switch's description has no `dt_alpha`.
+    pub(super) alpha_is_assumed: bool,
+}
+
+impl Checked<'_> {
+    /// Every check of all traces together.
+    pub(super) fn all(&self) -> Vec<CheckResult> {
+        Check::ALL.map(|check| self.check(check).of(check)).to_vec()
+    }
+
+    /// The checks of a trace that found something wrong.
+    pub(super) fn of_trace(&self, trace: usize) -> Vec<CheckResult> {
+        let results = Check::ALL.map(|check| self.one(check, trace).of(check));
+        results.into_iter().filter(|result| result.status > CheckStatus::Ok).collect()
+    }
+
+    fn check(&self, check: Check) -> Found {
+        let by_trace = (0..self.traces.len()).map(|trace| self.one(check, trace)).collect();
+        let all = match check {
+            Check::Labels => return labels(&self.labels),
+            // Of traces with few drops each, only all together tell.
+            Check::Drops => {
+                let inputs = self.traces.iter().flat_map(|(_, inputs, _)| *inputs);
+                Some(self.drops(&self.counts, inputs))
+            }
+            Check::Rates => overload(&self.counts),
+            _ => None,
+        };
+        let worst = self.worst(by_trace);
+        match all {
+            Some(all) if all.status >= worst.status => all,
+            _ => worst,
+        }
+    }
+
+    fn one(&self, check: Check, trace: usize) -> Found {
+        let (_, inputs, counts) = &self.traces[trace];
+        match check {
+            Check::Drops => self.drops(counts, inputs.iter()),
+            Check::Labels => Found::not_checked("all traces together tell"),
+            Check::Rates => {
+                let found = of_inputs(check, inputs);
+                let load = overload(counts);
+                load.filter(|load| load.status > found.status).unwrap_or(found)
+            }
+            Check::Clocks
+            | Check::Taps
+            | Check::Copies
+            | Check::Backlog
+            | Check::Files
+            | Check::Rows => of_inputs(check, inputs),
+        }
+    }
+
+    /// The worst of what was found on the traces, which names those with it.
+    fn worst(&self, by_trace: Vec<Found>) -> Found {
+        let Some(status) = by_trace.iter().map(|found| found.status).max() else {
+            return Found::not_checked("there is no trace");
+        };
+        let found = by_trace.iter().zip(&self.traces).filter(|(found, _)| found.status == status);
+        let found: Vec<(&Found, &str)> = found.map(|(found, (name, ..))| (found, *name)).collect();
+        let first = found[0].0.clone();
+        if by_trace.len() == 1 {
+            return first;
+        }
+        let evidence = if status <= CheckStatus::Ok {
+            format!("{} (in {} of {} traces)", first.evidence, found.len(), by_trace.len())
+        } else {
+            let shown = found.iter().map(|(found, name)| format!("{name}: {}", found.evidence));
+            named(shown.collect(), "; ", "traces")
+        };
+        Found { evidence, ..first }
+    }
+
+    /// What the switch reports to drop against what its policy drops in the replay.
+    fn drops<'a>(
+        &self,
+        counts: &DropCounts,
+        inputs: impl Iterator<Item = &'a InputProvenance>,
+    ) -> Found {
+        /// So many packets more or less are chance.
+        const CHANCE: u64 = 16;
+        let inputs: Vec<&InputProvenance> = inputs.collect();
+        let noted =
+            |note: InputNote| inputs.iter().filter_map(|input| input.notes.get(&note)).sum::<u64>();
+        let (Some(real), Some(told)) = (counts.real, counts.real_told) else {
+            return Found::not_checked("the traces do not say what the switch dropped");
+        };
+        let (real, own) = (real.packets, counts.own.packets);
+        let missing = noted(InputNote::MissingReports);
+        let evidence = format!(
+            "the switch reports {} dropped packets, and its policy drops {} of the same arrivals in the replay",
+            number(real),
+            number(own)
+        );
+        // A report that did not come makes the switch drop less than it did.
+        let known = if own > real { own.min(real + missing) } else { real };
+        let (less, more) = (known.min(own), known.max(own));
+        if more - less > CHANCE && less * 2 < more {
+            let alpha = match self.alpha_is_assumed {
+                true => "its dt_alpha is not given",
+                false => "dt_alpha",
+            };
+            let remedy = format!(
+                "the replay is not this switch: mend the checks that failed before, then look at buffer_bytes, \
+                 line_rate_bps and the alpha ({alpha}) of its description, and at what its reports leave out"
+            );
+            return Found::failed(evidence, remedy);
+        }
+        if let Some(found) = incomplete(&evidence, counts, told.packets, missing, &noted) {
+            return found;
+        }
+        if more - less > CHANCE && less * 5 < more * 4 {
+            let remedy = "buffer_bytes or dt_alpha of its description may differ from the switch's";
+            return Found::doubtful(evidence, remedy);
+        }
+        Found::ok(evidence)
+    }
+}
+
+/// Where not all drops are reported.
+fn incomplete(
+    evidence: &str,
+    counts: &DropCounts,
+    told: u64,
+    missing: u64,
+    noted: &dyn Fn(InputNote) -> u64,
+) -> Option<Found> {
+    let unmatched = noted(InputNote::UnmatchedPushOut);
+    let silent = noted(InputNote::NoRealDrops);
+    let (why, remedy) = if missing > 0 {
+        let why = format!("{} more are in no report, by its counters", number(missing));
+        (why, "raise the limit of the switch's agent, and keep all its reports (docs/drops.md)")
+    } else if silent > 0 {
+        let why = format!("{} events are from an input that tells no drops", number(silent));
+        (why, "give the drops of that input, too (docs/events.md)")
+    } else if told != counts.arrived.packets {
+        let (told, arrived) = (number(told), number(counts.arrived.packets));
+        let why =
+            format!("of {told} of {arrived} packets alone the traces say what became of them");
+        (why, "collect all traces with their drops")
+    } else if unmatched > 0 {
+        let why = format!("{} push-outs are of packets that are not known", number(unmatched));
+        (why, "log the arrival of each packet (docs/events.md)")
+    } else {
+        return None;
+    };
+    Some(Found::doubtful(format!("{evidence}; {why}"), remedy))
+}
+
+/// Links that are overloaded for long, which no switch in use is.
+fn overload(counts: &DropCounts) -> Option<Found> {
+    let (dropped, arrived) = (counts.lqd.packets, counts.arrived.packets);
+    (u128::from(dropped) * 4 > u128::from(arrived)).then(|| {
+        let share = percent(dropped, arrived);
+        Found::doubtful(
+            format!("LQD drops {share} of the packets, which no switch in use does for long"),
+            "check line_rate_bps, buffer_bytes, the unit of time and the rules for ports (docs/switch.md)",
+        )
+    })
+}
+
+/// The replay's LQD against the labels.
+fn labels(agreement: &Confusion) -> Found {
+    let Confusion { tp, fp, fn_, tn } = *agreement;
+    if tp + fp + fn_ + tn == 0 {
+        return Found::not_checked("there are no arrivals");
+    }
+    if fp + fn_ == 0 {
+        return Found::ok("the replay's LQD drops the packets that the labels say");
+    }
+    Found::doubtful(
+        format!(
+            "by the labels LQD drops {} packets; drained at line rate it drops {}, and not all are the same packets",
+            number(tp + fn_),
+            number(tp + fp)
+        ),
+        "labels follow the trace's own departures, the policies are drained at line rate; label with departures = \
+         \"line-rate\" to compare them",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dropcast_replay::Sent;
+
+    fn sent(packets: u64) -> Sent {
+        Sent { packets, bytes: packets * 1_000 }
+    }
+
+    fn drops(real: Option<u64>, own: u64, notes: &[(InputNote, u64)]) -> CheckResult {
+        let counts = DropCounts {
+            arrived: sent(700_000),
+            own: sent(own),
+            real: real.map(sent),
+            real_told: real.map(|_| sent(700_000)),
+            ..DropCounts::default()
+        };
+        let notes = notes.iter().copied().collect();
+        let inputs = [InputProvenance { notes, ..InputProvenance::default() }];
+        let checked = Checked {
+            traces: vec![("a", &inputs, counts)],
+            counts,
+            labels: Confusion::default(),
+            alpha_is_assumed: false,
+        };
+        let of_drops = |result: &CheckResult| result.check == Check::Drops;
+        checked.all().into_iter().find(of_drops).expect("every check is made")
+    }
+
+    #[test]
+    fn drops_that_are_reported_are_evidence_about_the_replay() {
+        let status = |real, own, notes: &[_]| drops(real, own, notes).status;
+        assert_eq!(status(None, 3_624, &[]), CheckStatus::NotChecked);
+        for (real, own) in [(3_624, 3_624), (3_624, 3_300), (0, 0), (10, 0), (0, 16)] {
+            assert_eq!(status(Some(real), own, &[]), CheckStatus::Ok, "{real} {own}");
+        }
+        for (real, own) in [(3_625, 0), (0, 100_432), (3_624, 1_700), (40, 10)] {
+            assert_eq!(status(Some(real), own, &[]), CheckStatus::Failed, "{real} {own}");
+        }
+        assert_eq!(status(Some(3_624), 2_500, &[]), CheckStatus::Doubtful);
+        // Reports that did not come explain drops of the replay, not the want of them.
+        let missing = [(InputNote::MissingReports, 2_624)];
+        assert_eq!(status(Some(1_000), 3_624, &missing), CheckStatus::Doubtful);
+        assert_eq!(status(Some(1_000), 0, &missing), CheckStatus::Failed);
+        let said = drops(Some(3_625), 0, &[]);
+        assert!(
+            said.evidence
+                .starts_with("the switch reports 3,625 dropped packets, and its policy drops 0")
+        );
+        assert!(said.remedy.is_some_and(|remedy| remedy.contains("(dt_alpha)")));
+    }
+
+    #[test]
+    fn the_list_has_every_check_in_order_and_by_its_name() {
+        assert!(Check::ALL.is_sorted());
+        for check in Check::ALL {
+            assert_eq!(serde_json::to_value(check).expect("JSON"), check.name());
+        }
+    }
+}
