@@ -21,7 +21,7 @@ pub enum FileKind {
         /// Its columns and size.
         table: TableShape,
         /// The switches, where the footer describes them.
-        switches: Option<SwitchSpecs>,
+        switches: Option<Box<SwitchSpecs>>,
     },
     /// Packet events in text.
     EventCsv {
@@ -140,7 +140,7 @@ fn describe_table(
     }
     if events_are_in(file, columns, table.columns())?.is_ok() {
         let switches = switches_in_footer(file, table)?;
-        return Ok(FileKind::EventTable { table: shape, switches });
+        return Ok(FileKind::EventTable { table: shape, switches: switches.map(Box::new) });
     }
     Ok(FileKind::OtherTable { table: shape })
 }

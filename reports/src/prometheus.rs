@@ -19,8 +19,10 @@ impl Exporter for Prometheus {
     }
 }
 
+type OfSwitch = fn(&SwitchTotal) -> Option<f64>;
+
 /// The measures that are known by switch.
-const BY_SWITCH: [(&str, fn(&SwitchTotal) -> Option<f64>); 7] = [
+const BY_SWITCH: [(&str, OfSwitch); 7] = [
     ("arrivals", |of| packets(Some(of.counts.arrived))),
     ("switch_drops", |of| packets(Some(of.counts.own))),
     ("real_drops", |of| packets(of.counts.real)),

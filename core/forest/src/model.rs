@@ -166,7 +166,7 @@ impl<P> Model<P> {
             format_version: FORMAT_VERSION,
             features: described.map(|(at, &feature)| describe(feature, range(at))).collect(),
             forest: Cow::Borrowed(&self.forest),
-            leaf_rows: self.leaf_rows.as_ref().map(Cow::Borrowed),
+            leaf_rows: self.leaf_rows.as_deref().map(Cow::Borrowed),
             switch: Cow::Borrowed(&self.switch),
             rescaled_from_bytes: self.rescaled_from_bytes,
             metrics: Cow::Borrowed(&self.metrics),
@@ -257,7 +257,7 @@ struct ModelText<'a, P> {
     imported: Option<Cow<'a, ImportOrigin>>,
     forest: Cow<'a, Forest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    leaf_rows: Option<Cow<'a, Vec<Vec<LeafRows>>>>,
+    leaf_rows: Option<Cow<'a, [Vec<LeafRows>]>>,
 }
 
 /// The unit of features of the user's own (`docs/features.md`).

@@ -11,7 +11,7 @@
 
 use dropcast_simulate::{
     EventQueue, Fabric, FabricConfig, Incast, PoissonFlows, Simulation, SimulationOutcome,
-    TrafficConfig, Transport, Unwatched, Workload,
+    TrafficConfig, Unwatched, Workload,
 };
 use dropcast_switch::PolicySpec;
 use std::cmp::Reverse;

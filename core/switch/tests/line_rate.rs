@@ -245,6 +245,7 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 per_queue,
             );
             kinds.prop_map(move |kinds| SwitchSpec {
+                name: None,
                 buffer_bytes,
                 base_rtt_ns: 1000,
                 line_rate_bps: line_rate_bps.clone(),

@@ -27,7 +27,7 @@ fn each_kind_of_file_is_recognised() {
     events.write(&EventBatch::default()).unwrap();
     events.finish().unwrap();
     let table = shape("time_ns switch_id port queue size_bytes kind flow_hash flags", 0);
-    let expected = FileKind::EventTable { table, switches: Some(switches()) };
+    let expected = FileKind::EventTable { table, switches: Some(Box::new(switches())) };
     assert_eq!(describe(&path).unwrap(), expected);
 
     let path = scratch.path("t");

@@ -122,8 +122,8 @@ impl<'a> Totals<'a> {
                 self.of_queue[number] = self.of_queue[number].or_more();
             }
         }
-        for port in 0..spec.ports() {
-            self.covered[port] += u64::from(is_covered[port]);
+        for (port, is_covered) in is_covered.into_iter().enumerate() {
+            self.covered[port] += u64::from(is_covered);
             let sums = [&mut self.idle_bytes[port], &mut self.overhead_bytes[port]];
             let more = [interval.idle_bytes[port].at_most, interval.overhead_bytes[port]];
             sums.into_iter().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));

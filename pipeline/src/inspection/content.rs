@@ -341,7 +341,7 @@ fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineErr
     Ok(match describe(path, columns)? {
         FileKind::EventTable { table, switches } => {
             let (columns, rows) = size(table);
-            Inspected::Events { columns, rows, switches }
+            Inspected::Events { columns, rows, switches: switches.map(|of| *of) }
         }
         FileKind::EventCsv { columns } => Inspected::Events { columns, rows: None, switches: None },
         FileKind::Ns3Trace => {

@@ -1,8 +1,7 @@
 //! A report in a few numbers, each with a name: what monitoring watches (`docs/report.md`).
 
 use super::Report;
-use super::verdict::{Conclusion, Verdict};
-use dropcast_replay::{ReplayPolicy, Sent};
+use super::verdict::{Conclusion, Decision, Verdict};
 
 /// A number of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +29,12 @@ type Value = fn(&Facts<'_>) -> Option<f64>;
 pub(super) const TRUSTED: &str = "trusted";
 
 /// Measures that had another name: that, and their name now.
-pub(super) const RENAMED: [(&str, &str); 3] =
-    [("drops", "lqd_drops"), ("drop_share", "lqd_drop_share"), ("own_drops", "switch_drops")];
+pub(super) const RENAMED: [(&str, &str); 4] = [
+    ("drops", "lqd_drops"),
+    ("drop_share", "lqd_drop_share"),
+    ("own_drops", "switch_drops"),
+    ("alpha_gain", "advised_gain"),
+];
 
 /// Every measure, in the order in which they are shown.
 const MEASURES: [(&str, &str, Value); 18] = [
@@ -60,14 +63,18 @@ const MEASURES: [(&str, &str, Value); 18] = [
     ("peak_occupancy", "the most that LQD's buffer holds, as a share of it", |facts| {
         Some(facts.verdict?.occupancy?.peak)
     }),
-    ("alpha_gain", "bytes that the best alpha transmits more than the switch's own", |facts| {
-        // Nobody knows what the switch would gain over an alpha that nobody gave.
-        let verdict = facts.verdict.filter(|verdict| !verdict.alpha_is_assumed)?;
-        Some(more(
-            verdict.rivals.best_alpha()?.sent,
-            sent(verdict, ReplayPolicy::DynamicThresholds)?,
-        ))
-    }),
+    (
+        "advised_gain",
+        "bytes that the advised policy saves over all arrivals; 0 to keep what the switch has, not known while undecided",
+        |facts| {
+            let advice = &facts.verdict?.advice;
+            match advice.decision {
+                Decision::Keep => Some(0.0),
+                Decision::Set => Some(advice.advised()?.gain.bytes as f64),
+                Decision::Undecided | Decision::None => None,
+            }
+        },
+    ),
     (
         "potential",
         "bytes that a perfect oracle transmits more than the best policy without one",
@@ -154,17 +161,9 @@ impl Facts<'_> {
     }
 }
 
-fn sent(verdict: &Verdict, policy: ReplayPolicy) -> Option<Sent> {
-    verdict.policies.iter().find(|section| section.policy == policy).map(|section| section.sent)
-}
-
 /// Counts of packets and bytes are below 2^53 in any trace that can be read.
 fn exact(count: u64) -> f64 {
     count as f64
-}
-
-fn more(ours: Sent, theirs: Sent) -> f64 {
-    exact(ours.bytes) - exact(theirs.bytes)
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

@@ -4,8 +4,8 @@ use dropcast_data::{EventOptions, EventReader};
 use dropcast_features::FeatureSet;
 use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
@@ -70,7 +70,6 @@ fn unseen_rows_seldom_show_harm_and_gain_in_all() {
             }
         }
     }
-    println!("{} of {all} models do harm on test rows: {harmed:?}; all gain {sum:?}", harmed.len());
     assert!(all >= 40, "{all} models");
     assert!(20 * harmed.len() <= all, "more than one in twenty: {harmed:?}");
     assert!(sum[1] > 0, "{sum:?}");

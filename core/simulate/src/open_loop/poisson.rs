@@ -42,6 +42,6 @@ impl Poisson {
 
     /// Any number except 0, which means "no hash" in an event.
     pub(crate) fn hash(&mut self) -> u64 {
-        self.rng.random::<u64>() | 1
+        self.rng.random::<u64>().max(1)
     }
 }

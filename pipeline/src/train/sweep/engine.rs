@@ -114,6 +114,9 @@ fn traces_and_split<L: LoopChoice>(
     traces.divide(features, &choice, 0, progress)
 }
 
+/// Forests by group, by seed, in the order of sizes.
+type Grown = Vec<Vec<Vec<Fitted>>>;
+
 /// A sweep's data, and how it is used.
 struct Sweep {
     rows: SweptRows,
@@ -299,7 +302,7 @@ impl Sweep {
         rows: &TrainingRows,
         groups: &[&SweepGroup],
         seeds: &[u64],
-    ) -> Result<(Vec<Vec<Vec<Fitted>>>, f64), PipelineError> {
+    ) -> Result<(Grown, f64), PipelineError> {
         let mut tasks = Vec::new();
         for group in groups {
             for &seed in seeds {
