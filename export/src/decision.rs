@@ -243,6 +243,8 @@ fn state_layout(
     features.sort_unstable();
     let version = &model.origin.tool_version;
     let is_bounded = words.is_bounded;
+    // What a switch is called changes no state.
+    let switch = SwitchSpec { name: None, ..switch.clone() };
     crc32(format!("{version} {switch:?} {features:?} {counts_busy} {is_bounded}").as_bytes())
 }
 

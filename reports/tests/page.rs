@@ -154,7 +154,11 @@ fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
     let report = tiny::leaf::report();
     let html = page(&report);
     let verdict = dropcast_reports::verdict_text(report.verdict.as_ref().expect("replayed"));
-    let verdict = verdict.lines().next().expect("a sentence").replace('\'', "&#39;");
+    // That is untrusted, which both say before the lead.
+    let mut verdict = verdict.lines();
+    let untrusted = verdict.next().expect("a sentence").replace('\'', "&#39;");
+    assert!(untrusted.starts_with("Do not trust") && html.contains(&untrusted), "{untrusted}");
+    let verdict = verdict.next().expect("a sentence").replace('\'', "&#39;");
     let places: Vec<usize> =
         ["id=\"verdict\"", "id=\"policies\"", "id=\"timeline\"", "id=\"ports\""]
             .iter()

@@ -142,7 +142,7 @@ fn switches_that_are_none() {
     check("scheduler.toml", &format!("{SWITCH}scheduler = 'fair'\n"));
     check("dwrr.toml", &format!("{SWITCH}scheduler = 'dwrr'\n"));
     check("not.toml", "ports: 2\n");
-    check("second.toml", &format!("[[switch]]\nid = 3\n{SWITCH}[[switch]]\nid = 4\nname = 'x'\n"));
+    check("second.toml", &format!("[[switch]]\nid = 3\n{SWITCH}[[switch]]\nid = 4\nlabel = 'x'\n"));
     check("misspelt.toml", &format!("[[switch]]\nid = 3\n{SWITCH}pushible = false\n"));
     check("beside.toml", &format!("{SWITCH}[[switch]]\nid = 3\n{SWITCH}"));
     check("number.toml", "switch = [3]\n");

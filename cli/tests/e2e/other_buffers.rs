@@ -77,6 +77,7 @@ fn one_forest_learns_from_different_buffers() {
         let typed = format!("report --model {model} --data {data} --rows all --format json");
         json(&room.good(&typed))["prediction"]["f1"].as_f64().unwrap()
     };
+    println!("F1 {}", f1("m.json", "large.parquet"));
     assert!(f1("m.json", "large.parquet") > 0.6);
     assert_eq!(
         f1("m.json", "runs/small/trace.parquet"),

@@ -109,7 +109,7 @@ fn the_stages_by_hand_give_what_a_run_gives() {
     let stages = [
         "simulate --workload workload.toml --seed 7 -o hand/events.parquet".to_owned(),
         "collect --events hand/events.parquet -o hand/trace.parquet".to_owned(),
-        format!("train --data hand/trace.parquet --features {features} --seed 7 -o hand/model.json"),
+        format!("train --data hand/trace.parquet --features {features} --seed 7 --vote f1 -o hand/model.json"),
         "export hand/model.json --target dct c -o hand/tables".to_owned(),
         "report --model hand/model.json --data hand/trace.parquet --format json -o hand/report.json"
             .to_owned(),
@@ -136,7 +136,8 @@ fn the_stages_by_hand_give_what_a_run_gives() {
 #[test]
 fn a_run_takes_events_and_a_switch_of_the_users() {
     let room = Room::with_a_run();
-    room.good("run --events runs/small/events.parquet --seed 7 --name again");
+    room.write("f1.toml", "[train]\nvote = 'f1'\n");
+    room.good("run --config f1.toml --events runs/small/events.parquet --seed 7 --name again");
     let (one, other) = (outputs(&room, "runs/small"), outputs(&room, "runs/again"));
     assert!(!other.contains_key("events.parquet"));
     for name in OUTPUTS.into_iter().filter(|name| !["config.toml", "events.parquet"].contains(name))
@@ -145,7 +146,7 @@ fn a_run_takes_events_and_a_switch_of_the_users() {
     }
 
     room.write("events.csv", csv(&room));
-    room.good("run --events events.csv --switch runs/small/switch.toml --seed 7 --name csv");
+    room.good("run --config f1.toml --events events.csv --switch runs/small/switch.toml --seed 7 --name csv");
     let (parquet, _) = rows(&room.path("runs/small/trace.parquet"));
     let (csv, inputs) = rows(&room.path("runs/csv/trace.parquet"));
     assert!(parquet == csv);

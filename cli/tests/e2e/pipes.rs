@@ -18,7 +18,7 @@ fn a_broken_pipe_is_success() {
     check("inspect runs/small/trace.parquet");
     check("inspect runs/small/model.json --format json");
     check("report --model runs/small/model.json --data runs/small/trace.parquet --format html");
-    check("train --data runs/small/trace.parquet --split none -o model.json");
+    check("train --data runs/small/trace.parquet --split none --vote f1 -o model.json");
     check("--help");
     check("train --help");
     check("--version");
@@ -41,6 +41,6 @@ fn a_full_disk_is_named() {
     check("report --model runs/small/model.json --data runs/small/trace.parquet");
     check("--help");
     // What is printed last is not all that there is: the model was written, whole.
-    check("train --data runs/small/trace.parquet --split none -o trained.json");
+    check("train --data runs/small/trace.parquet --split none --vote f1 -o trained.json");
     room.good("inspect trained.json");
 }

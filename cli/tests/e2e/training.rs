@@ -65,7 +65,7 @@ fn two_switches() -> Room {
 #[test]
 fn folds_test_each_run_on_a_model_of_the_others() {
     let room = three_runs();
-    let all = "train --vote f1 --data a.parquet b.parquet c.parquet";
+    let all = "train --vote f1 --seeds 1 --data a.parquet b.parquet c.parquet";
     let said = json(&room.good(&format!("{all} --cross-validate runs -o cv.json --format json")));
     let folds = said["folds"].as_array().unwrap();
     assert_eq!(folds.len(), 3);
@@ -77,7 +77,7 @@ fn folds_test_each_run_on_a_model_of_the_others() {
             .filter(|name| *name != file)
             .collect();
         let alone = room.good_with_notes(&format!(
-            "train --vote f1 --data {} --test {file} -o alone.json --format json",
+            "train --vote f1 --seeds 1 --data {} --test {file} -o alone.json --format json",
             others.join(" ")
         ));
         assert_eq!(json(&alone)["test"], fold["test"]);

@@ -1,7 +1,9 @@
 //! Which clocks of captures are wrong, given which are ahead of which.
 
-use super::sightings::Place;
 use std::collections::BTreeMap;
+
+/// Where a packet was captured: its file and its interface.
+pub(super) type Place = (usize, u32);
 
 /// By how much at least a clock is ahead of another, nanoseconds: the first place is ahead of the second.
 pub(super) type Ahead = BTreeMap<(Place, Place), u64>;

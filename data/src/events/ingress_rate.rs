@@ -4,7 +4,7 @@
 //! A host behind several links (ECMP, LAG) may bring the sum of their rates. Captures show that: what is from behind one
 //! port, for one port, comes by turns from several of them. Then what each capture has is watched on its own.
 
-use super::sightings::Place;
+use super::clocks::Place;
 use crate::capture::Ingress;
 use crate::{Event, SwitchSpecs};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! What captures that are merged tell of each other: packets that are there twice, and clocks that differ.
 
-use super::clocks::{Ahead, wrong_clocks};
+use super::clocks::{Ahead, Place, wrong_clocks};
 use crate::CaptureFacts;
 use crate::capture::{Sight, TcpSight};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,9 +15,6 @@ const REMEMBERED: usize = 1 << 16;
 const MOST_PAIRS: usize = 1 << 16;
 /// An acknowledgement further ahead of the data that was seen is of something else.
 const MOST_AHEAD: u32 = 1 << 24;
-
-/// Where a packet was captured: its file and its interface.
-pub(super) type Place = (usize, u32);
 
 /// Watches the packets of captures in order of time.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use super::{BestAlpha, GainSection, TraceSource};
 use dropcast_forest::Forest;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::train::replays::{Replays, alpha, best_alpha, sent_with};
+use dropcast_pipeline::train::replays::{Replays, alpha, sent_with};
 use dropcast_replay::{ForestReplayError, LanesSent};
 use dropcast_train::{Model, Part, Sent, Split, Threads};
 use std::num::NonZeroUsize;
@@ -20,8 +20,8 @@ pub struct OracleGain {
 }
 
 /// What Credence with `model` transmits more than policies without predictions, on the test rows of
-/// `split` with this seed; or why that is not known. The best alpha is the one with most bytes of the rows that are not
-/// for testing. The traces are on the scale of the model's buffer.
+/// `split` with this seed; or why that is not known. The best alpha is the one with most bytes of all rows, the smallest of
+/// equals. The traces are on the scale of the model's buffer.
 ///
 /// # Errors
 /// If a trace cannot be read, or lacks a feature of the model.
@@ -39,7 +39,7 @@ pub fn oracle_gain(
     let comparison = TrainedComparison::find(traces, split, seed)?;
     let of_comparison = comparison.as_ref().map(|comparison| &comparison.forest);
     let forests: Vec<&Forest> = [&model.forest].into_iter().chain(of_comparison).collect();
-    // The alpha is chosen on other rows than it is measured on: two passes, at once if there are threads.
+    // The alpha is the best of all rows, and measured on the test rows: two passes, at once if there are threads.
     let passes = vec![true, false];
     let passes = Threads::new(threads).map(passes, |measures| match measures {
         true => replays.beside_alphas(&[Part::Test], &forests),
@@ -64,7 +64,14 @@ pub fn oracle_gain(
         return Ok(Err("there are no arrivals".to_owned()));
     }
     let chosen_on = chosen_on?.alphas.unwrap_or_default();
-    let place = best_alpha(&chosen_on, |sent| sent.bytes);
+    let own_is_shared =
+        traces.traces().iter().flat_map(LabelledTrace::specs).all(|spec| spec.dt_alpha.is_empty());
+    let sent_bytes = |place: &Option<usize>| {
+        sent_with(&chosen_on, *place).bytes + sent_with(&alphas, *place).bytes
+    };
+    // The smallest of equals; infinity only where the switches have it.
+    let places = (0..alphas.by_alpha.len()).map(Some).chain(own_is_shared.then_some(None)).rev();
+    let place = places.max_by_key(sent_bytes).flatten();
     let best = BestAlpha { alpha: alpha(place), sent: sent_with(&alphas, place) };
     let section = GainSection::over(lqd, credence, &baselines, alphas.complete_sharing, best);
     let of_alpha = best_alpha_caution(best, credence);

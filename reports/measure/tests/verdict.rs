@@ -19,7 +19,7 @@ use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::train_on;
 use dropcast_replay::{ReplayPolicy, Sent};
 use dropcast_simulate::LeafWorkload;
-use dropcast_train::{BatchSource, Split, VoteRule};
+use dropcast_train::{BatchSource, Monotone, Split, VoteRule};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -364,6 +364,7 @@ fn a_report_says_whether_one_comparison_does_as_well() {
             min_samples_leaf: 1,
             vote: Some(VoteRule::F1),
             features: features.clone(),
+            monotone: Monotone::Off,
             ..TrainSettings::default()
         };
         let fitted = train_on(&traces, &Split::None.into(), &settings, &resources, &Silent);
