@@ -521,8 +521,7 @@ pub(crate) struct ReportArgs {
     pub(crate) rows: ReportRows,
     #[command(flatten)]
     pub(crate) asked: AskedPolicies,
-    /// Exit with 1 after the report if this holds of it, such as untrusted, 'switch_drops > 0', 'gain < 0' or 'drift > 1'. May be
-    /// repeated (docs/report.md).
+    /// Exit with 1 if this holds of the report, such as untrusted or 'switch_drops > 0'. May be repeated (docs/report.md).
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<Condition>,
     /// Also write what the one --policy decides about each packet of the one trace, as CSV (docs/report.md).

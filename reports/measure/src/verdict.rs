@@ -7,6 +7,7 @@
 
 mod advice;
 mod asked_policies;
+mod check;
 mod check_words;
 mod checks;
 mod class_alphas;
@@ -27,7 +28,7 @@ mod value;
 
 pub use advice::{Advice, Candidate, Cost, Decision, Finding};
 pub use asked_policies::{AskedPolicies, LEAST_GAIN, NamedOwnPolicy};
-pub use checks::{Check, CheckResult, CheckStatus};
+pub use check::{Check, CheckResult, CheckStatus};
 pub use congestion::{CongestionSection, OccupancySection};
 pub use contrasts::EpisodeGain;
 pub use drop_counts::DropCounts;

@@ -373,7 +373,7 @@ fn a_report_says_whether_one_comparison_does_as_well() {
         let asked = AskedPolicies::default();
         measure(&model, source, &traces, ReportRows::All, &asked, &Silent).expect("replayed")
     };
-    let sides = [report(1, 1), report(16, 8)].map(|report| {
+    let sides = [report(1, 1), report(16, 20)].map(|report| {
         let one = report.one_comparison.expect("replayed");
         let verdict = report.verdict.expect("replayed");
         let best = verdict.level_threshold.expect("tried");

@@ -1,7 +1,7 @@
 //! Checks of what a trace was made from: what its footer records of captures and logs (docs/trace.md).
 
+use super::check::{Check, Found, is_large};
 use super::check_words::{named, number, percent, time};
-use super::checks::{Check, Found, is_large};
 use dropcast_data::{CaptureFacts, InputNote, InputProvenance, SilentPort};
 use std::collections::BTreeMap;
 
@@ -337,7 +337,7 @@ fn ports(silent: &[SilentPort]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checks::CheckStatus;
+    use super::super::check::CheckStatus;
     use super::*;
     use dropcast_data::TapFacts;
 

@@ -1,6 +1,6 @@
 //! Drops by switch, port and queue.
 
-use super::checks::CheckResult;
+use super::check::CheckResult;
 use super::drop_counts::{Counted, DropCounts, Tally};
 use dropcast_data::SwitchSpecs;
 use dropcast_replay::Replayed;

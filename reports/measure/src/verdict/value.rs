@@ -1,7 +1,7 @@
 //! The verdict: all its numbers in one value.
 
 use super::advice::Advice;
-use super::checks::{CheckResult, CheckStatus};
+use super::check::{CheckResult, CheckStatus};
 use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
 use super::episodes::EpisodeSection;
