@@ -90,7 +90,7 @@ def f1(binary, folder, train, test, seeds):
 def more_bytes(binary, folder, train, test):
     """Bytes transmitted beyond the best alpha, by policy, of a forest trained with the defaults of `dropcast train`."""
     model = folder / "model.json"
-    dropcast(binary, "train", *(word for trace in train for word in ("--data", trace)), "-o", model)
+    dropcast(binary, "train", *(word for trace in train for word in ("--data", trace)), "--seeds", 1, "-o", model)
     report = json.loads(dropcast(binary, "report", "--data", test, "--model", model, "--format", "json"))
     rivals = report["verdict"]["rivals"]
     best = lambda name: rivals["policies"][rivals[name]]
