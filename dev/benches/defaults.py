@@ -102,7 +102,7 @@ def gains(options, pool, traces):
         print(f"| {name} | {silent} of {len(flat)} | {harm} | {worst:,} | {sums:,.0f} |", flush=True)
     first = next(iter(BYTES))
     alphas = {trace: found[first, trace, SEEDS[0]]["best_alpha"] for trace in traces}
-    print(f"| the best alpha of what is not tested | | | {min(alphas.values()):,} | {sum(alphas.values()):,} |")
+    print(f"| the best alpha | | | {min(alphas.values()):,} | {sum(alphas.values()):,} |")
     return [{"name": name, "trace": trace, "seed": seed, **row} for (name, trace, seed), row in found.items()]
 
 
