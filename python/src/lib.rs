@@ -33,7 +33,9 @@ mod _dropcast {
     #[pymodule_export]
     use crate::inspection::{check, inspect};
     #[pymodule_export]
-    use crate::model::{Model, features, import_bytes, import_file, import_trees, targets};
+    use crate::model::{
+        LeafShares, Model, features, import_bytes, import_file, import_trees, targets,
+    };
     #[pymodule_export]
     use crate::own_policy::{ArrivingPacket, SwitchState};
     #[pymodule_export]

@@ -19,7 +19,7 @@ use dropcast_reports::words::resources::resources_text;
 use dropcast_train::{BatchSource, Model as TrainedModel, Threads};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 /// Rows that a thread scores at once.
@@ -116,15 +116,24 @@ impl Model {
         let (columns, rows) = self.columns(py, &columns)?;
         let scores = py.detach(|| {
             let scorer = ForestScorer::new(&self.0.model.forest);
-            let parts: Vec<_> = (0..rows).step_by(SCORED_ROWS).collect();
-            let parts = Threads::new(threads).map(parts, |from| {
-                let to = rows.min(from + SCORED_ROWS);
-                let part: Vec<&[u32]> = columns.iter().map(|&column| &column[from..to]).collect();
-                scorer.score_columns(&part)
-            });
-            parts.concat()
+            in_parts(&columns, rows, threads, |part| scorer.score_columns(part))
         });
         Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The mean over the trees of the share of drops in the leaf of rows that are columns, one per feature.
+    fn mean_shares<'py>(
+        &self,
+        py: Python<'py>,
+        shares: PyRef<'py, LeafShares>,
+        columns: Vec<PyReadonlyArray1<'py, u32>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let threads = resources(py, threads, None, None)?.threads();
+        let (columns, rows) = self.columns(py, &columns)?;
+        let shares = &shares.0;
+        let means = py.detach(|| in_parts(&columns, rows, threads, |part| shares.means(part)));
+        Ok(PyArray1::from_vec(py, means))
     }
 
     /// How much the splits by each feature lower the Gini impurity of rows that are columns with these labels, as a share of that
@@ -236,6 +245,45 @@ impl Model {
     /// The model with thresholds for a switch with another buffer.
     fn for_buffer(&self, py: Python<'_>, buffer_bytes: NonZeroU32) -> PyResult<Self> {
         work::detached(py, || self.0.for_buffer(buffer_bytes)).map(Model::of)
+    }
+}
+
+/// What `work` finds of each row of columns, by parts of the rows on several threads.
+fn in_parts<T: Clone + Send>(
+    columns: &[&[u32]],
+    rows: usize,
+    threads: NonZeroUsize,
+    work: impl Fn(&[&[u32]]) -> Vec<T> + Sync,
+) -> Vec<T> {
+    let parts: Vec<_> = (0..rows).step_by(SCORED_ROWS).collect();
+    let parts = Threads::new(threads).map(parts, |from| {
+        let to = rows.min(from + SCORED_ROWS);
+        let part: Vec<&[u32]> = columns.iter().map(|&column| &column[from..to]).collect();
+        work(&part)
+    });
+    parts.concat()
+}
+
+/// The shares of drops in the leaves of a model, which its file does not hold.
+#[pyclass(frozen, module = "dropcast._dropcast")]
+pub(crate) struct LeafShares(pub(crate) dropcast_train::LeafShares);
+
+#[pymethods]
+impl LeafShares {
+    #[new]
+    fn of_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let shares = serde_json::from_str(text);
+        shares.map(LeafShares).map_err(|error| errors::argument(py, "leaf_shares", &error))
+    }
+
+    /// By tree, its nodes and the shares of its leaves; the weight of a leaf is its number.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        errors::to_json(py, &self.0)
+    }
+
+    /// For pickles.
+    fn __getnewargs__(&self, py: Python<'_>) -> PyResult<(String,)> {
+        Ok((self.to_json(py)?,))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Training: one forest, folds, a forest of each switch, sweeps.
 
-use crate::model::{Model, traces_of};
+use crate::model::{LeafShares, Model, traces_of};
 use crate::settings::{Described, WithOwn, add_own, parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
@@ -63,7 +63,7 @@ impl Roles<'_> {
     }
 }
 
-/// Trains a model. Also returns what it gains on the test rows, as JSON.
+/// Trains a model. Also returns what it gains on the test rows, as JSON, and the shares of drops in its leaves.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -71,11 +71,12 @@ pub(crate) fn train(
     roles: Roles<'_>,
     settings: Vec<String>,
     with_gain: bool,
-) -> PyResult<(Model, Option<String>)> {
+) -> PyResult<(Model, Option<String>, Option<LeafShares>)> {
     let Task { open, settings, resources } = roles.task(py, settings)?;
-    let (model, gain) = work::run(py, bar, |progress| {
+    let (model, gain, shares) = work::run(py, bar, |progress| {
         let (traces, chosen) = open.divided(&settings, resources.kept_bytes(), progress)?;
-        let model = train_on(&traces, &chosen, &settings, &resources, progress)?.model;
+        let fitted = train_on(&traces, &chosen, &settings, &resources, progress)?;
+        let model = fitted.model;
         let gain = match with_gain {
             true => {
                 oracle_gain(&model, &traces, &chosen.split, settings.seed, resources.threads())?
@@ -86,10 +87,10 @@ pub(crate) fn train(
         let cautions = gain.iter().flat_map(|gain| &gain.cautions);
         cautions.for_each(|caution| progress.note(caution));
         let gain: Option<GainSection> = gain.map(|gain| gain.section);
-        Ok((model, gain))
+        Ok((model, gain, fitted.leaf_shares))
     })?;
     let gain = gain.map(|gain| errors::to_json(py, &gain)).transpose()?;
-    Ok((Model::of(model), gain))
+    Ok((Model::of(model), gain, shares.map(LeafShares)))
 }
 
 /// Trains a model on all runs, and one for each fold. Also returns the scores of folds, as JSON.

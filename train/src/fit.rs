@@ -4,6 +4,7 @@ use crate::growth::forest_fit::{ForestPlan, grow_forests};
 use crate::growth::forest_scores::scores_of_prefixes;
 use crate::growth::growing::GrowingTree;
 use crate::growth::part_scores::PartScores;
+use crate::leaf_shares::LeafShares;
 use crate::threads::Threads;
 use crate::{
     BatchSource, Budget, CheckedForestParams, ChosenSplit, DataOrigin, ForestParams, ForestScores,
@@ -59,6 +60,9 @@ pub struct Fitted {
     pub validation_scores: ScoreHistogram,
     /// Scores of the test rows.
     pub test_scores: ScoreHistogram,
+    /// The exact share of drops in each leaf; `None` of forests trained elsewhere, squeezed into a budget or with other
+    /// leaf weights than these shares.
+    pub leaf_shares: Option<LeafShares>,
 }
 
 impl Fitted {
@@ -90,7 +94,9 @@ impl Fitted {
         if let (rows @ 1.., 0) = validation_scores.totals() {
             return Err(TrainError::NoValidationDrops { rows });
         }
-        let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+        let leaf_shares = None;
+        let mut fitted =
+            Fitted { model, train_scores, validation_scores, test_scores, leaf_shares };
         fitted.choose_vote(vote)?;
         Ok(fitted)
     }
@@ -145,7 +151,9 @@ impl Fitted {
         if let Some(provenance) = &mut model.provenance {
             provenance.budget = Some(budget.clone());
         }
-        let mut fitted = Fitted { model, train_scores, validation_scores, test_scores };
+        let leaf_shares = None;
+        let mut fitted =
+            Fitted { model, train_scores, validation_scores, test_scores, leaf_shares };
         fitted.choose_vote(vote)?;
         Ok(fitted)
     }
@@ -155,7 +163,7 @@ impl Fitted {
     pub fn with_leaves(&self, forest: Forest, scores: [ScoreHistogram; 3]) -> Fitted {
         let [train_scores, validation_scores, test_scores] = scores;
         let model = Model { forest, ..self.model.clone() };
-        Fitted { model, train_scores, validation_scores, test_scores }
+        Fitted { model, train_scores, validation_scores, test_scores, leaf_shares: None }
     }
 
     /// The model with the range of each of its features on the rows that trained.
@@ -437,7 +445,12 @@ impl NestedTasks<'_> {
             let tree = |tree: &GrowingTree| tree.truncated(size.1).finish(bins, &grown.columns);
             let trees = grown.trees[..size.0].iter().map(tree);
             let (trees, leaves): (Vec<Tree>, Vec<Vec<LeafRows>>) = trees.unzip();
-            let fitted = finish(read, task, trees, grown.scores[nth].clone())?;
+            let mut fitted = finish(read, task, trees, grown.scores[nth].clone())?;
+            let (accepts, drops) = fitted.train_scores.totals();
+            let class_weight = task.params.get().class_weight.weights(accepts, drops);
+            let tree = |tree: &GrowingTree| tree.truncated(size.1).numbered(bins, &grown.columns);
+            let trees = grown.trees[..size.0].iter().map(tree);
+            fitted.leaf_shares = Some(LeafShares::new(trees, class_weight));
             Ok((at, fitted.with_ranges(&ranges).with_leaf_rows(leaves)))
         });
         fitted.collect()

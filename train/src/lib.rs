@@ -47,6 +47,7 @@ mod budgets;
 mod error;
 mod fit;
 mod growth;
+mod leaf_shares;
 mod params;
 mod partition;
 mod provenance;
@@ -64,6 +65,7 @@ pub use budgets::{
 };
 pub use error::TrainError;
 pub use fit::{FitTask, Fitted, ForestTask, fit, fit_many, fit_seeds};
+pub use leaf_shares::LeafShares;
 pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone, ParamError,
 };

@@ -24,7 +24,7 @@ class TreeArrays:
     feature: npt.NDArray[np.int64]
     #: -2 at leaves.
     threshold: npt.NDArray[np.float64]
-    #: Shares of both classes by node, of shape ``(node_count, 1, 2)``: multiples of 1/255 at leaves, NaN elsewhere.
+    #: Shares of both classes by node, of shape ``(node_count, 1, 2)``: NaN but at leaves.
     value: npt.NDArray[np.float64]
 
     @property
@@ -59,8 +59,11 @@ class DropcastTree:
         return self.tree_.value[self.apply(X), 0]
 
 
-def of_nodes(nodes: list[dict[str, dict[str, int]]], threshold: Any) -> DropcastTree:
-    """The tree of the nodes of a ``model.json``; ``threshold`` makes the threshold of ``X`` of that of the model."""
+def of_nodes(
+    nodes: list[dict[str, dict[str, int]]], shares: list[float], threshold: Any
+) -> DropcastTree:
+    """The tree of nodes as in a ``model.json``, but a leaf's weight is its place in ``shares``, which has shares of drops;
+    ``threshold`` makes the threshold of ``X`` of that of the model."""
     arrays = TreeArrays(
         children_left=np.full(len(nodes), _NO_CHILD),
         children_right=np.full(len(nodes), _NO_CHILD),
@@ -70,7 +73,7 @@ def of_nodes(nodes: list[dict[str, dict[str, int]]], threshold: Any) -> Dropcast
     )
     for at, node in enumerate(nodes):
         if leaf := node.get("leaf"):
-            share = leaf["weight"] / 255.0
+            share = shares[leaf["weight"]]
             arrays.value[at, 0] = 1.0 - share, share
             continue
         split = node["split"]

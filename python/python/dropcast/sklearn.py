@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from inspect import signature
 from numbers import Integral
 from typing import Any
@@ -129,24 +130,23 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         parameters = signature(DropcastClassifier).parameters.values()
         refuse_none(settings, {of.name: of.default for of in parameters if of.default is not None})
         arguments = as_arguments(settings)
-        self._model = Model(_dropcast.train(Bar(False), roles, arguments, False)[0])
+        model, _, self._leaf_shares = _dropcast.train(Bar(False), roles, arguments, False)
+        self._model = Model(model)
         self.feature_importances_ = self._model._model.gini_shares(columns, dropped)
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """How far the score of each row is above the vote threshold; a drop is above 0."""
-        check_is_fitted(self)
-        return self._scores(X).astype(np.float64) - self._model.vote_threshold
-
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row."""
+        """The class of each row, as the model decides: on shares in 255ths."""
         check_is_fitted(self)
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        scores = self._model._model.score_columns(self._validated(X), self._threads())
+        return self.classes_[(scores > self._model.vote_threshold).astype(np.intp)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The mean over the trees of the share of each class in the row's leaf."""
+        """The mean over the trees of the share of each class in the row's leaf, among the rows that the tree drew."""
         check_is_fitted(self)
-        share = self._scores(X) / (255.0 * self._model.n_trees)
+        share = self._model._model.mean_shares(
+            self._leaf_shares, self._validated(X), self._threads()
+        )
         return np.column_stack([1.0 - share, share])
 
     @property
@@ -157,8 +157,8 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         threshold = float if self._is_whole else _of_ordered_bits
-        trees = self._model.to_dict()["forest"]["trees"]
-        return [of_nodes(tree["nodes"], threshold) for tree in trees]
+        trees = json.loads(self._leaf_shares.to_json())
+        return [of_nodes(of["tree"]["nodes"], of["shares"], threshold) for of in trees]
 
     def to_model(self) -> Model:
         """The model, as :func:`dropcast.train` gives it."""
@@ -209,6 +209,8 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             "seeds": 1,
             "vote": self.vote,
             "features": names,
+            # Columns without names borrow those of features, of which some rise.
+            "monotone": "auto" if self._is_named else "off",
             "seed": int(seed),
             "split": "none",
         }
@@ -216,10 +218,8 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
     def _threads(self) -> int | None:
         return None if self.n_jobs is None or self.n_jobs < 1 else self.n_jobs
 
-    def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False)
-        return self._model._model.score_columns(self._columns(X), self._threads())
+    def _validated(self, X: Any) -> list[np.ndarray]:
+        return self._columns(validate_data(self, X, reset=False))
 
     def _columns(self, X: np.ndarray) -> list[np.ndarray]:
         """The columns as integers, in the order of their numbers."""

@@ -135,7 +135,7 @@ def train(
         model = Model(made)
         model.cross_validation = json.loads(found)
     else:
-        made, gained = _dropcast.train(bar, roles, arguments, gain)
+        made, gained, _ = _dropcast.train(bar, roles, arguments, gain)
         model = Model(made, None if gained is None else json.loads(gained))
     if output is not None:
         model.save(output)

@@ -188,12 +188,25 @@ impl GrowingTree {
     /// bins. Splits whose sides are leaves of equal weight are removed: predictions stay the same and tables get
     /// smaller.
     pub(crate) fn finish(&self, bins: &[Bins], columns: &[usize]) -> (Tree, Vec<LeafRows>) {
+        self.lay_out(bins, columns, true)
+    }
+
+    /// The same with all splits; the weight of a leaf is its number.
+    pub(crate) fn numbered(&self, bins: &[Bins], columns: &[usize]) -> (Tree, Vec<LeafRows>) {
+        let (mut tree, leaves) = self.lay_out(bins, columns, false);
+        let weights = tree.nodes.iter_mut().filter_map(|node| match node {
+            Node::Leaf { weight } => Some(weight),
+            Node::Split { .. } => None,
+        });
+        weights.zip(0..=u8::MAX).for_each(|(weight, number)| *weight = number);
+        (tree, leaves)
+    }
+
+    fn lay_out(&self, bins: &[Bins], columns: &[usize], merges: bool) -> (Tree, Vec<LeafRows>) {
         let (mut nodes, mut places) = (Vec::new(), Vec::new());
-        self.write(
-            0,
-            &|test| bins[columns[usize::from(test.feature)]].edges()[usize::from(test.bin)],
-            (&mut nodes, &mut places),
-        );
+        let edge =
+            |test: Test| bins[columns[usize::from(test.feature)]].edges()[usize::from(test.bin)];
+        self.write(0, (&edge, merges), (&mut nodes, &mut places));
         let drawn = |place: usize| self.drawn.get(place).copied().unwrap_or_default();
         let leaves = nodes.iter().zip(places).filter(|(node, _)| matches!(node, Node::Leaf { .. }));
         let rows = |place| {
@@ -204,11 +217,12 @@ impl GrowingTree {
         (Tree { nodes }, leaves)
     }
 
-    /// Writes the nodes from `node` on, and where each is in this tree.
+    /// Writes the nodes from `node` on, and where each is in this tree; `merges` removes splits between leaves of equal
+    /// weight.
     fn write(
         &self,
         node: usize,
-        threshold: &dyn Fn(Test) -> u32,
+        (threshold, merges): (&dyn Fn(Test) -> u32, bool),
         (nodes, places): (&mut Vec<Node>, &mut Vec<usize>),
     ) {
         let at = nodes.len();
@@ -219,10 +233,11 @@ impl GrowingTree {
         }
         let index = |at: usize| u32::try_from(at).expect("a tree of depth 8 has 511 nodes");
         let left = nodes.len();
-        self.write(2 * node + 1, threshold, (nodes, places));
+        self.write(2 * node + 1, (threshold, merges), (nodes, places));
         let right = nodes.len();
-        self.write(2 * node + 2, threshold, (nodes, places));
+        self.write(2 * node + 2, (threshold, merges), (nodes, places));
         if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left..]
+            && merges
             && a == b
         {
             nodes.truncate(at);

@@ -4,7 +4,9 @@
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::random::Purpose;
 use crate::rows::row_kind::RowKind;
-use crate::{FitTask, ForestParams, MaxFeatures, Monotone, Part, RunBatch, Split, VoteRule, fit};
+use crate::{
+    ClassWeight, FitTask, ForestParams, MaxFeatures, Monotone, Part, RunBatch, Split, VoteRule, fit,
+};
 use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{LeafRows, Node, ScoreHistogram, SwitchContext, Tree};
@@ -20,11 +22,37 @@ struct Row {
     draws: u128,
 }
 
-/// A tree grown by CART.
+/// A tree grown by CART, with what is known of its leaves.
 #[derive(Clone, Debug, PartialEq)]
-enum Cart {
-    Leaf(u8),
-    Split { feature: usize, threshold: u32, sides: Box<[Cart; 2]> },
+enum Cart<L> {
+    Leaf(L),
+    Split { feature: usize, threshold: u32, sides: Box<[Cart<L>; 2]> },
+}
+
+impl Cart<(u8, f64)> {
+    /// The shares of its leaves.
+    fn shares(&self) -> Cart<f64> {
+        match self {
+            Cart::Leaf((_, share)) => Cart::Leaf(*share),
+            Cart::Split { feature, threshold, sides } => Cart::Split {
+                feature: *feature,
+                threshold: *threshold,
+                sides: Box::new(sides.each_ref().map(Cart::shares)),
+            },
+        }
+    }
+
+    /// The weights of its leaves, without splits between equal ones.
+    fn weights(&self) -> Cart<u8> {
+        let (feature, threshold, sides) = match self {
+            Cart::Leaf((weight, _)) => return Cart::Leaf(*weight),
+            Cart::Split { feature, threshold, sides } => (*feature, *threshold, sides),
+        };
+        match sides.each_ref().map(Cart::weights) {
+            [Cart::Leaf(a), Cart::Leaf(b)] if a == b => Cart::Leaf(a),
+            sides => Cart::Split { feature, threshold, sides: Box::new(sides) },
+        }
+    }
 }
 
 struct Rules {
@@ -63,9 +91,15 @@ fn weight(rows: &[Row], (least, most): (u8, u8)) -> u8 {
 
 /// The tree of `rows` below node `number` (its children are `2n + 1` and `2n + 2`), whose leaves weigh no less and no
 /// more than `bounds`.
-fn grow(rows: &[Row], number: usize, depth: u8, bounds: (u8, u8), rules: &Rules) -> Cart {
+fn grow(
+    rows: &[Row],
+    number: usize,
+    depth: u8,
+    bounds: (u8, u8),
+    rules: &Rules,
+) -> Cart<(u8, f64)> {
     let (drops, all) = count(rows);
-    let leaf = Cart::Leaf(weight(rows, bounds));
+    let leaf = Cart::Leaf((weight(rows, bounds), drops as f64 / all.max(1) as f64));
     let params = &rules.params;
     let is_small = rows.len() < params.min_samples_split as usize;
     if drops == 0 || drops == all || depth == params.max_depth || is_small {
@@ -84,10 +118,7 @@ fn grow(rows: &[Row], number: usize, depth: u8, bounds: (u8, u8), rules: &Rules)
         grow(&left, 2 * number + 1, depth + 1, own[0], rules),
         grow(&right, 2 * number + 2, depth + 1, own[1], rules),
     ];
-    match &sides {
-        [Cart::Leaf(a), Cart::Leaf(b)] if a == b => Cart::Leaf(*a),
-        _ => Cart::Split { feature, threshold, sides: Box::new(sides) },
-    }
+    Cart::Split { feature, threshold, sides: Box::new(sides) }
 }
 
 /// The feature to split on, and the values on either side of the cut.
@@ -136,13 +167,13 @@ fn threshold(values: &[u32], below: u32, above: u32) -> u32 {
     midpoints.into_iter().rfind(|&midpoint| midpoint <= middle).unwrap()
 }
 
-fn read(tree: &Tree, at: usize) -> Cart {
+fn read<L>(tree: &Tree, at: usize, leaf: &impl Fn(u8) -> L) -> Cart<L> {
     match tree.nodes[at] {
-        Node::Leaf { weight } => Cart::Leaf(weight),
+        Node::Leaf { weight } => Cart::Leaf(leaf(weight)),
         Node::Split { feature, threshold, left, right } => Cart::Split {
             feature: usize::from(feature),
             threshold,
-            sides: Box::new([read(tree, left as usize), read(tree, right as usize)]),
+            sides: Box::new([left, right].map(|side| read(tree, side as usize, leaf))),
         },
     }
 }
@@ -233,21 +264,44 @@ proptest! {
         rows in (1_usize..=4).prop_flat_map(rows),
         params in params(),
     ) {
-        let forest = fitted(&rows, &params).model.forest;
+        let fitted = fitted(&rows, &params);
+        let (forest, shares) = (fitted.model.forest, fitted.leaf_shares.unwrap());
         prop_assert_eq!(forest.check(), Ok(()));
+        prop_assert_eq!(forest.trees.len(), shares.0.len());
         let values = |feature: usize| {
             let values: BTreeSet<u32> = rows.iter().map(|row| row.values[feature]).collect();
             values.into_iter().collect()
         };
         let values: Vec<Vec<u32>> = (0..rows[0].values.len()).map(values).collect();
-        for (number, tree) in (0..).zip(&forest.trees) {
+        for ((number, tree), grown) in (0..).zip(&forest.trees).zip(&shares.0) {
             let mut drawn = rows.clone();
             if params.bootstrap {
                 draw(&mut drawn, number, params.seed);
             }
             drawn.retain(|row| row.draws > 0);
             let rules = Rules { params: params.clone(), tree: number, values: values.clone() };
-            prop_assert_eq!(read(tree, 0), grow(&drawn, 0, 0, (0, 255), &rules));
+            let cart = grow(&drawn, 0, 0, (0, 255), &rules);
+            prop_assert_eq!(read(tree, 0, &|weight| weight), cart.weights());
+            let share = |leaf: u8| grown.shares[usize::from(leaf)];
+            prop_assert_eq!(read(&grown.tree, 0, &share), cart.shares());
+        }
+    }
+
+    /// Weights are shares in 255ths, so the scores that decide are their sums but for the rounding.
+    #[test]
+    fn scores_are_the_leaf_shares_rounded(
+        rows in rows(3),
+        params in params(),
+        heavy in prop_oneof![Just(ClassWeight::None), Just(ClassWeight::Balanced)],
+    ) {
+        let params = ForestParams { class_weight: heavy, monotone: Monotone::Off, ..params };
+        let fitted = fitted(&rows, &params);
+        let forest = fitted.model.forest;
+        let means = fitted.leaf_shares.unwrap().means(&batch(&rows).batch.features);
+        prop_assert_eq!(means.len(), rows.len());
+        for (row, mean) in rows.iter().zip(means) {
+            let apart = f64::from(forest.score(&row.values)) / 255.0 - mean * forest.trees.len() as f64;
+            prop_assert!(apart.abs() <= forest.trees.len() as f64 * (0.5 / 255.0 + 1e-12), "{}", apart);
         }
     }
 
