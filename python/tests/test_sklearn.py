@@ -13,6 +13,7 @@ sklearn = needed("sklearn")
 
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.metrics import roc_auc_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import (  # noqa: E402
@@ -134,6 +135,38 @@ def test_thresholds_of_floats_are_between_them():
         (tree,) = fitted.estimators_
         assert (tree.predict_proba(X) == fitted.predict_proba(X)).all()
         assert (fitted.predict(X) == y).all()
+
+
+@pytest.mark.filterwarnings("ignore:the model never predicts")
+def test_rare_drops_are_ranked_as_by_scikit_learn():
+    found = np.array([_areas_under_roc(seed) for seed in range(3)]).mean(axis=0)
+    ours, theirs, rounded = found
+    assert theirs > 0.85
+    assert abs(ours - theirs) < 0.02
+    assert ours > rounded + 0.1
+
+
+def _areas_under_roc(seed):
+    """Of our shares, of scikit-learn's and of our scores: expected on rows whose chance to be dropped is known."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 1_000_000, size=(400_000, 4)).astype(np.uint32)
+    chance = 4e-3 * (X[:, 0] / 1e6) ** 8 * (1 - X[:, 2] / 1e6) ** 2
+    y = rng.random(len(X)) < chance
+    assert 5e-5 < y.mean() < 2e-4
+    trains = np.arange(len(X)) % 2 == 0
+    ours = DropcastClassifier(16, random_state=1).fit(X[trains], y[trains])
+    theirs = RandomForestClassifier(16, max_depth=4, random_state=1).fit(X[trains], y[trains])
+    X, chance = X[~trains], chance[~trains]
+    classes, weights = np.repeat([1, 0], len(X)), np.concatenate([chance, 1 - chance])
+    ranks = [of.predict_proba(X)[:, 1] for of in (ours, theirs)] + [ours._model.scores(X)]
+    assert (pickle.loads(pickle.dumps(ours)).predict_proba(X)[:, 1] == ranks[0]).all()
+    return [roc_auc_score(classes, np.tile(of, 2), sample_weight=weights) for of in ranks]
+
+
+def test_columns_without_names_may_fall():
+    X = np.arange(1000).reshape(-1, 1)
+    for y in [X[:, 0] > 300, X[:, 0] < 300]:
+        assert (DropcastClassifier().fit(X, y).predict(X) == y).mean() > 0.99
 
 
 def test_more_columns_than_there_are_features(rows):

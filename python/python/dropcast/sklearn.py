@@ -130,8 +130,10 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         parameters = signature(DropcastClassifier).parameters.values()
         refuse_none(settings, {of.name: of.default for of in parameters if of.default is not None})
         arguments = as_arguments(settings)
-        model, _, self._leaf_shares = _dropcast.train(Bar(False), roles, arguments, False)
+        model, _, shares = _dropcast.train(Bar(False), roles, arguments, False)
         self._model = Model(model)
+        # Known of every forest that is ours and within no budget.
+        self._leaf_shares: Any = shares
         self.feature_importances_ = self._model._model.gini_shares(columns, dropped)
         return self
 
