@@ -135,7 +135,7 @@ impl Found {
         if is_bad { Found::failed(evidence, remedy) } else { Found::doubtful(evidence, remedy) }
     }
 
-    fn of(self, check: Check) -> CheckResult {
+    pub(super) fn of(self, check: Check) -> CheckResult {
         let Found { status, evidence, remedy } = self;
         CheckResult { check, status, evidence, remedy }
     }

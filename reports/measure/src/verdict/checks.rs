@@ -1,6 +1,6 @@
 //! Whether the numbers of a verdict can be trusted: one list of checks.
 
-use super::check::{Check, CheckResult, Found, is_large};
+use super::check::{Check, CheckResult, CheckStatus, Found};
 use super::check_words::{named, number, percent};
 use super::drop_counts::DropCounts;
 use super::input_checks::of_inputs;
