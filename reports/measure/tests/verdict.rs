@@ -373,7 +373,7 @@ fn a_report_says_whether_one_comparison_does_as_well() {
         let asked = AskedPolicies::default();
         measure(&model, source, &traces, ReportRows::All, &asked, &Silent).expect("replayed")
     };
-    let sides = [report(1, 1), report(16, 20)].map(|report| {
+    let sides = [report(1, 1), report(16, 8)].map(|report| {
         let one = report.one_comparison.expect("replayed");
         let verdict = report.verdict.expect("replayed");
         let best = verdict.level_threshold.expect("tried");
@@ -386,7 +386,9 @@ fn a_report_says_whether_one_comparison_does_as_well() {
         );
         assert_eq!(one.more_bytes, best.sent.bytes as i64 - model.bytes as i64);
         assert!(!one.chosen_on_other_rows && best.other_rows.is_none());
-        one.does_as_well
+        assert_eq!(one.does_as_well, one.more_bytes >= 0);
+        one.more_bytes
     });
-    assert_eq!(sides, [true, false], "one split is a comparison; a large forest knows its rows");
+    // A large forest knows its rows, but LQD's drops are not the best in hindsight: a comparison may transmit more.
+    assert!(sides[0] >= 0 && sides[0] > sides[1], "one split is a comparison: {sides:?}");
 }

@@ -2,7 +2,6 @@
 
 use super::contrasts::Contrasts;
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, TraceMeta};
-use dropcast_pipeline::oracle_file::OraclesByName;
 use dropcast_replay::{Arrival, ReplayError, ReplayOptions, RivalReplay, RivalSent};
 use dropcast_switch::{Alphas, PolicySpec};
 use std::collections::BTreeSet;
@@ -127,18 +126,16 @@ impl ClassAlphas {
         (grid as u64).saturating_pow(queues)
     }
 
-    /// Compares policies, each trained or not, on the arrivals that were searched.
+    /// Compares policies without predictions on the arrivals that were searched.
     pub(super) fn contrasts(
         &self,
         policies: &[PolicySpec],
-        trained: Vec<bool>,
-        oracles: &OraclesByName,
         threads: NonZeroUsize,
     ) -> Result<Contrasts, ReplayError> {
-        let mut contrasts = Contrasts::new(trained);
+        let mut contrasts = Contrasts::new(vec![false; policies.len()]);
         for KnownTrace { specs, options, pauses, arrivals } in &self.traces {
             let replay = RivalReplay::new(specs.clone(), *options, pauses, policies, threads);
-            let mut replay = replay.asking(oracles.clone()).without_optimum();
+            let mut replay = replay.without_optimum();
             for arrivals in arrivals.chunks(BATCH) {
                 replay.add(arrivals)?;
                 let rejected = (0..policies.len()).map(|place| replay.rejected(place));

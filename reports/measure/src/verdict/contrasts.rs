@@ -183,7 +183,7 @@ impl Contrasts {
         });
         let cell = arrival.time_ns / watched.cell_ns;
         if cell != watched.cell {
-            watched.end_cell(trained, pairs);
+            watched.end_cell(trained, pairs, lost);
             watched.cell = cell;
         }
         let size = u64::from(arrival.size_bytes);
@@ -191,17 +191,16 @@ impl Contrasts {
         while by != 0 {
             let policy = by.trailing_zeros() as usize;
             by &= by - 1;
-            for sum in [&mut watched.lost[policy], &mut lost[policy]] {
-                sum[0] += size[0];
-                sum[1] += size[1];
-            }
+            let sum = &mut watched.lost[policy];
+            sum[0] += size[0];
+            sum[1] += size[1];
         }
     }
 
     /// The trace has no more arrivals.
     pub(super) fn end(&mut self) {
         for mut watched in std::mem::take(&mut self.switches).into_values() {
-            watched.end_cell(&self.trained, &mut self.pairs);
+            watched.end_cell(&self.trained, &mut self.pairs, &mut self.lost);
             for (open, pair) in watched.open.into_iter().zip(&mut self.pairs) {
                 open.into_iter().for_each(|episode| pair.end(episode));
             }
@@ -233,8 +232,12 @@ fn place(a: usize, b: usize) -> usize {
 }
 
 impl Watched {
-    /// Adds what is lost in the last cell to the episodes of all pairs.
-    fn end_cell(&mut self, trained: &[bool], pairs: &mut [Pair]) {
+    /// Adds what is lost in the last cell to the sums and to the episodes of all pairs.
+    fn end_cell(&mut self, trained: &[bool], pairs: &mut [Pair], lost: &mut [[u64; 2]]) {
+        for (sum, lost) in lost.iter_mut().zip(&self.lost) {
+            sum[0] += lost[0];
+            sum[1] += lost[1];
+        }
         let mut at = 0;
         for a in 0..trained.len() {
             for b in 0..=a {

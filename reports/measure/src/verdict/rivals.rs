@@ -204,7 +204,7 @@ fn contrasts(tried: &[Tried]) -> Contrasts {
     Contrasts::new(trained.chain([false, true, false]).collect())
 }
 
-/// An alpha for each queue, compared with the best policies of other kinds.
+/// An alpha for each queue, compared with one alpha and with what the switch has.
 struct Searched {
     /// The first is the alpha for each queue.
     contrasts: Contrasts,
@@ -498,22 +498,15 @@ impl Rivals {
         Advice::new(now, least_gain, contenders.into_iter().flatten().collect(), gain)
     }
 
-    /// Replays an alpha for each queue and the best policies of other kinds; none if that is not possible.
+    /// Replays an alpha for each queue, the best alpha and what the switch has; none if that is not possible.
     fn searched(&self, rivals: &RivalsSection, own: &str, by_class: &Tried) -> Option<Searched> {
-        let best = [rivals.best_alpha, rivals.best_rule, rivals.best_filter];
-        let best: Vec<usize> = best.into_iter().flatten().collect();
+        let best = rivals.best_alpha?;
         let own: PolicySpec = own.parse().ok()?;
-        let tried = [by_class].into_iter().chain(best.iter().map(|&place| &self.tried[place]));
-        let trained = tried.clone().map(|tried| tried.kind.is_trained());
-        let trained: Vec<bool> = trained.chain([false]).collect();
-        let policies: Vec<PolicySpec> =
-            tried.map(|tried| tried.policy.spec.clone()).chain([own]).collect();
-        let places = [None].into_iter().chain(best.iter().copied().map(Some));
-        let places = places.chain([Some(self.tried.len())]).collect();
+        let policies =
+            [&by_class.policy.spec, &self.tried[best].policy.spec, &own].map(Clone::clone);
         // The arrivals were replayed before.
-        let contrasts =
-            self.class_alphas.contrasts(&policies, trained, &self.oracles, self.threads).ok()?;
-        Some(Searched { contrasts, places })
+        let contrasts = self.class_alphas.contrasts(&policies, self.threads).ok()?;
+        Some(Searched { contrasts, places: vec![None, Some(best), Some(self.tried.len())] })
     }
 
     /// An alpha for each queue, if that is better than the best alpha of all, number `best` of those tried.
