@@ -205,7 +205,7 @@ def test_objects_take_the_place_of_files(cluster, store, files, expected, tmp_pa
     sweep = f'data = ["{urls[0]}"]\n[axes]\ntrees = [1, 2]\nmax_depth = [2]\n'
     store.put("ray/sweep.toml", sweep.encode())
     swept = dropcast.ray.sweep("s3://bucket/ray/sweep.toml", tmp_path / "sweep", progress=False)
-    assert len(swept["rows"]) == 2
+    assert len(swept["rows"]) == 2 * 8  # two numbers of trees, eight seeds
     with pytest.raises(dropcast.InputError, match="s3://bucket/ray/sweep.* is of an object store"):
         dropcast.ray.sweep("s3://bucket/ray/sweep.toml", "s3://bucket/ray/sweep", progress=False)
 
