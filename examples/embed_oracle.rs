@@ -1,11 +1,11 @@
-//! An oracle inside another program: `dropcast-oracle` alone, which needs neither `std` nor an allocator, reads a
+//! An oracle inside another program: `dropcast-runtime` alone, which needs neither `std` nor an allocator, reads a
 //! `.dct` table and predicts.
 //!
 //! `cargo run --release -p dropcast-examples --bin embed-oracle`
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use dropcast_oracle::Table;
+use dropcast_runtime::Table;
 
 /// `dropcast export --target dct` wrote it (`data/samples/README.md`).
 const TABLE: &[u8] = include_bytes!("../data/samples/leaf.dct");

@@ -4,8 +4,8 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use dropcast_simulate::{CongestionControl, Fabric, FabricConfig, Flow, FlowClass, FlowList};
-use dropcast_simulate::{Simulation, Told, Transport, Unwatched, Window};
+use dropcast_fabric::{CongestionControl, Fabric, FabricConfig, Flow, FlowClass, FlowList};
+use dropcast_fabric::{Simulation, Told, Transport, Unwatched, Window};
 use dropcast_switch::PolicySpec;
 use std::error::Error;
 

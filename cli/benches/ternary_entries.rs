@@ -4,12 +4,12 @@
 //! own generated trace, and prints the mean and extremes of the ratio, as rows of the table in
 //! docs/resources.md. Everything is seeded: the numbers are the same everywhere.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{CollectSettings, SwitchSpecs};
 use dropcast_export::TernaryEntries;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, SwitchContext};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::{FitTask, ForestParams, RunBatch, Split, TrainError, VoteRule, fit};
 use std::io::Write;
 use std::num::NonZeroUsize;

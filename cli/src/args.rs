@@ -2,23 +2,17 @@
 
 mod collect;
 mod counters;
-mod map;
 mod output_path;
 mod switch;
 
 pub(crate) use collect::CollectArgs;
 pub(crate) use counters::CountersArgs;
-pub(crate) use map::MapArgs;
 pub(crate) use switch::SwitchArgs;
 
 use self::output_path::output_path;
-use crate::output::Format;
 use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
-use dropcast_lab::closed_loop::{NamedPolicy, Part, RunFile};
-use dropcast_lab::refine::RefineSettings;
-use dropcast_lab::reproduce::Figure;
 use dropcast_measure::condition::Condition;
 use dropcast_measure::measure::ReportRows;
 use dropcast_measure::verdict::AskedPolicies;
@@ -26,12 +20,15 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::export::verification::VerificationTask;
+use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::train::cross_validation::Folds;
 use dropcast_pipeline::train::model_per::ModelPer;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
 use dropcast_run::task::RunTask;
+use dropcast_terminal::Format;
+use dropcast_terminal::shell_files::{CompletionsArgs, ManArgs};
 use std::path::PathBuf;
 
 /// The version, and the commit where the build knows it.
@@ -55,9 +52,7 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     Collect(CollectArgs),
     Train(Box<TrainArgs>),
-    Refine(Box<RefineArgs>),
     Sweep(SweepArgs),
-    Map(MapArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
     Switch(SwitchArgs),
@@ -67,7 +62,6 @@ pub(crate) enum Command {
     Resources(ResourcesArgs),
     Report(ReportArgs),
     Inspect(InspectArgs),
-    Reproduce(ReproduceArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -94,20 +88,12 @@ pub(crate) struct RunArgs {
     pub(crate) format: Format,
 }
 
-/// What describes a workload: an experiment has its own, and what belongs to experiments conflicts with
-/// these, too, because clap waives a required argument that conflicts with a given one.
-const OF_WORKLOAD: [&str; 5] = ["topology", "workload", "duration_ms", "load", "burst"];
-
-/// Generate packet arrivals that no sender reacts to (docs/workloads.md), or run buffer-sharing
-/// policies in a fabric whose senders react (--experiment, docs/fabric.md).
+/// Generate packet arrivals that no sender reacts to (docs/workloads.md).
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   dropcast simulate --seed 7 -o events.parquet
-  dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet
-  dropcast simulate --experiment -o runs/fabric
-  dropcast simulate --experiment --policy lqd --policy credence:model=model.json --runs 10
-  dropcast simulate --experiment experiment.toml --format json")]
+  dropcast simulate --topology leaf-spine --duration-ms 100 -o fabric-events.parquet")]
 pub(crate) struct SimulateArgs {
     /// The switches to simulate.
     #[arg(long, value_enum, default_value_t)]
@@ -117,42 +103,10 @@ pub(crate) struct SimulateArgs {
     pub(crate) workload: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) changes: WorkloadChanges,
-    /// Compare policies in a closed loop: fabric, traffic and policies are in this file
-    /// (docs/fabric.md). Without a file: the Credence artifact's fabric, websearch flows at 80% load,
-    /// incasts of 75% of the buffer.
-    #[arg(long, value_name = "FILE.toml", num_args = 0..=1, conflicts_with_all = OF_WORKLOAD)]
-    pub(crate) experiment: Option<Option<PathBuf>>,
-    /// A policy to compare, in place of the experiment's, such as dt:alpha=1 (docs/policies.md). May
-    /// be repeated; the first is what the others are compared with.
-    #[arg(long = "policy", value_name = "POLICY", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
-    pub(crate) policies: Vec<NamedPolicy>,
-    /// Runs of each policy, each with another seed.
-    #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
-    pub(crate) runs: Option<u32>,
-    /// Threads; the result is the same with any number.
-    #[arg(long, value_name = "N", requires = "experiment", conflicts_with_all = OF_WORKLOAD)]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Add each run that ends to this file, and do not repeat those that it has: an experiment that was stopped goes
-    /// on (docs/fabric.md). --output then has no files of each run.
-    #[arg(long, value_name = "RUNS.jsonl", requires = "experiment", conflicts_with = "record", conflicts_with_all = OF_WORKLOAD)]
-    pub(crate) keep: Option<PathBuf>,
-    /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
-    #[arg(long, value_name = "K/N", requires = "keep", conflicts_with = "output")]
-    pub(crate) part: Option<Part>,
-    /// Files of each run; all but telemetry unless given.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FILE,...",
-        value_delimiter = ',',
-        requires_all = ["experiment", "output"],
-        conflicts_with_all = OF_WORKLOAD
-    )]
-    pub(crate) record: Vec<RunFile>,
     /// File for the events: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC stream to
-    /// standard output. With --experiment, a folder for summary.json and the files of each run.
-    #[arg(short, long, value_name = "PATH", required_unless_present = "experiment")]
-    pub(crate) output: Option<PathBuf>,
+    /// standard output.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -218,51 +172,6 @@ impl TrainArgs {
             ..self.clone()
         })
     }
-}
-
-/// The loop chooses votes, all rows train, and each round trains one seed.
-fn hide_refused(arg: clap::Arg) -> clap::Arg {
-    let refused = [
-        "seeds",
-        "vote",
-        "split",
-        "train_share",
-        "validation_share",
-        "guard_ns",
-        "test_switches",
-        "validation_switches",
-    ];
-    let is_refused = refused.contains(&arg.get_id().as_str());
-    arg.hide(is_refused)
-}
-
-/// Choose models and vote thresholds by what they do to flows, and train on what Credence meets
-/// (docs/closed-loop.md).
-///
-/// Each model is tried under Credence at several vote thresholds, on the same runs of an experiment
-/// as Credence that always accepts. The best is measured again on other runs. What is not better
-/// there, too, or makes a kind of flow slower, is not chosen: then the model predicts no drop.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  dropcast refine --data trace.parquet -o runs/refined
-  dropcast refine --experiment experiment.toml --rounds 0 --model runs/sweep/models/*.json -o chosen")]
-#[command(mut_args(hide_refused))]
-pub(crate) struct RefineArgs {
-    #[command(flatten)]
-    pub(crate) settings: RefineSettings,
-    /// Threads; the result is the same with any number.
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
-    /// Add each run that ends to this file, and do not repeat those that it has: a search that was stopped goes on.
-    #[arg(long, value_name = "RUNS.jsonl")]
-    pub(crate) keep: Option<PathBuf>,
-    /// Folder for model.json and rounds.json.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
-    /// How the rounds are printed.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
 }
 
 /// Import a forest trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
@@ -567,34 +476,4 @@ pub(crate) struct InspectArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// Reproduce a figure of a paper: numbers as CSV, picture as SVG.
-#[derive(Debug, Args)]
-pub(crate) struct ReproduceArgs {
-    #[command(subcommand)]
-    pub(crate) figure: Figure,
-}
-
-/// Print a shell's completions of this command.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  dropcast completions bash > ~/.local/share/bash-completion/completions/dropcast
-  dropcast completions zsh > ~/.zfunc/_dropcast")]
-pub(crate) struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-/// Write the man pages of this command and its subcommands.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Example:
-  dropcast man -o ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
-    /// Folder for dropcast.1 and a page of each subcommand.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
 }

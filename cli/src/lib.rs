@@ -3,30 +3,18 @@
 
 mod args;
 mod commands;
-mod failure;
-mod output;
-mod progress;
 
 use args::{Cli, Command};
-use failure::Failure;
-
-use clap::{CommandFactory, Parser};
-pub use failure::{argument_message, message};
-use progress::Terminal;
+use clap::CommandFactory;
+use dropcast_terminal::{Failure, Terminal, shell_files};
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs the command with these arguments, the first of which is its name. Returns its exit code.
 pub fn run_command<A>(args: impl IntoIterator<Item = A>) -> u8
 where
     A: Into<OsString> + Clone,
 {
-    let cli = match Cli::try_parse_from(args) {
-        Ok(cli) => cli,
-        Err(error) => return failure::of_arguments(&error),
-    };
-    // Nothing reads the arguments after a panic.
-    failure::exit_code(catch_unwind(AssertUnwindSafe(|| run(&cli.command))))
+    dropcast_terminal::run_command(args, run)
 }
 
 /// Every command, argument and default.
@@ -34,17 +22,15 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-fn run(command: &Command) -> Result<(), Failure> {
+fn run(cli: &Cli) -> Result<(), Failure> {
     let progress = Terminal::default();
-    match command {
+    match &cli.command {
         Command::Run(args) => commands::run::run(args, &progress),
         Command::Simulate(args) => commands::simulate::run(args, &progress),
         Command::Collect(args) => commands::collect::run(args, &progress),
         Command::Train(args) => commands::train::run(args, &progress),
-        Command::Refine(args) => commands::refine::run(args, &progress),
         Command::Import(args) => commands::import::run(args),
         Command::Sweep(args) => commands::sweep::run(args, &progress),
-        Command::Map(args) => commands::map::run(args, &progress),
         Command::Rescale(args) => commands::rescale::run(args),
         Command::Switch(args) => commands::switch::run(args, &progress),
         Command::Counters(args) => commands::counters::run(args, &progress),
@@ -53,8 +39,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Resources(args) => commands::resources::run(args, &progress),
         Command::Report(args) => commands::report::run(args, &progress),
         Command::Inspect(args) => commands::inspect::run(args, &progress),
-        Command::Reproduce(args) => commands::reproduce::run(args, &progress),
-        Command::Completions(args) => commands::shell_files::completions(args),
-        Command::Man(args) => commands::shell_files::man(args),
+        Command::Completions(args) => shell_files::completions::<Cli>(args),
+        Command::Man(args) => shell_files::man::<Cli>(args),
     }
 }

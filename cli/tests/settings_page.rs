@@ -5,14 +5,13 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --release --workspace --test settings_page` writes the page.
 
+use dropcast_arrivals::{FabricWorkload, LeafWorkload};
 use dropcast_data::{CaptureMap, InputMaps};
+use dropcast_fabric::{Collective, FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_features::FeatureSet;
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_lab::map::{Grid, MapSettings};
 use dropcast_run::settings::RunSettings;
-use dropcast_simulate::{
-    Collective, FabricConfig, FabricWorkload, Incast, LeafWorkload, PoissonFlows, TrafficConfig,
-};
 use dropcast_tidy::{SettingsField, TypeName, settings_enum, settings_struct};
 use dropcast_train::{SplitSettings, SweepAxes};
 use serde::Serialize;
@@ -49,7 +48,7 @@ fn of_training() -> Vec<Section> {
     let none = Table::new();
     vec![
         section(
-            ("pipeline/run/src/settings.rs", "RunSettings"),
+            ("cli/run/src/settings.rs", "RunSettings"),
             "Runs",
             "`config.toml` of a run; `dropcast run --config FILE.toml`.",
             &run,
@@ -73,7 +72,7 @@ fn of_training() -> Vec<Section> {
             &SplitSettings::default(),
         ),
         section(
-            ("pipeline/run/src/settings.rs", "ExportSettings"),
+            ("cli/run/src/settings.rs", "ExportSettings"),
             "Exports",
             "`[export]` of a run.",
             &run.export,
@@ -109,31 +108,31 @@ fn of_fabrics() -> Vec<Section> {
             &Experiment::default(),
         ),
         section(
-            ("core/simulate/src/fabric/config.rs", "FabricConfig"),
+            ("lab/fabric/src/fabric/config.rs", "FabricConfig"),
             "Fabrics",
             "`[fabric]` of an experiment or a map.",
             &FabricConfig::default(),
         ),
         section(
-            ("core/simulate/src/workloads/mix.rs", "TrafficConfig"),
+            ("lab/fabric/src/workloads/mix.rs", "TrafficConfig"),
             "Traffic",
             "`[traffic]` of an experiment or a map.",
             &TrafficConfig::default(),
         ),
         section(
-            ("core/simulate/src/workloads/poisson_flows.rs", "PoissonFlows"),
+            ("lab/fabric/src/workloads/poisson_flows.rs", "PoissonFlows"),
             "Flows",
             "Each `[[traffic.flows]]`.",
             &PoissonFlows::default(),
         ),
         section(
-            ("core/simulate/src/workloads/incast.rs", "Incast"),
+            ("lab/fabric/src/workloads/incast.rs", "Incast"),
             "Incasts",
             "Each `[[traffic.incasts]]`.",
             &Incast::default(),
         ),
         section(
-            ("core/simulate/src/workloads/collective.rs", "Collective"),
+            ("lab/fabric/src/workloads/collective.rs", "Collective"),
             "Collectives",
             "Each `[[traffic.collectives]]`.",
             &Collective::default(),
@@ -151,13 +150,13 @@ fn of_fabrics() -> Vec<Section> {
             &Grid::default(),
         ),
         section(
-            ("core/simulate/src/open_loop/leaf.rs", "LeafWorkload"),
+            ("collect/arrivals/src/leaf.rs", "LeafWorkload"),
             "Workload of a leaf",
             "`[workload]` of a run; `dropcast simulate --workload FILE.toml`.",
             &LeafWorkload::default(),
         ),
         section(
-            ("core/simulate/src/open_loop/fabric.rs", "FabricWorkload"),
+            ("collect/arrivals/src/fabric.rs", "FabricWorkload"),
             "Workload of leaves and spines",
             "`dropcast simulate --topology leaf-spine --workload FILE.toml`.",
             &FabricWorkload::default(),
@@ -220,12 +219,12 @@ const ENUMS: [(&str, &str); 18] = [
     ("lab/src/map/conditions.rs", "Priorities"),
     ("data/src/events/gate.rs", "OnBadRow"),
     ("pipeline/src/settings.rs", "Trainer"),
-    ("core/simulate/src/fabric/config.rs", "OnFull"),
-    ("core/simulate/src/fabric/config.rs", "Paths"),
-    ("core/simulate/src/transport/registry.rs", "Transport"),
-    ("core/simulate/src/transport/tuning.rs", "Recovery"),
-    ("core/simulate/src/workloads/collective.rs", "CollectiveOperation"),
-    ("core/simulate/src/workloads/pattern.rs", "Pattern"),
+    ("lab/fabric/src/fabric/config.rs", "OnFull"),
+    ("lab/fabric/src/fabric/config.rs", "Paths"),
+    ("lab/fabric/src/transport/registry.rs", "Transport"),
+    ("lab/fabric/src/transport/tuning.rs", "Recovery"),
+    ("lab/fabric/src/workloads/collective.rs", "CollectiveOperation"),
+    ("lab/fabric/src/workloads/pattern.rs", "Pattern"),
     ("train/src/params.rs", "Criterion"),
     ("train/src/params.rs", "Monotone"),
     ("train/src/splits/split_by.rs", "SplitBy"),

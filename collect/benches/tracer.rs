@@ -5,13 +5,13 @@
 //! and with pauses. Words after `--` choose among the lines. Fixed seed; the fastest of several passes
 //! counts, because other load only slows a pass down.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     CollectSettings, Departures, Event, EventBatch, EventKind, LabelledBatch, SwitchSpec,
     SwitchSpecs,
 };
 use dropcast_features::FeatureSet;
-use dropcast_simulate::LeafWorkload;
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;

@@ -95,7 +95,7 @@ COUNTERS = """time_ns,port,queue,sent_bytes,dropped_packets
 DROPS = "time_ns,source_ip,destination_ip,protocol,reason\n{time_ns},10.0.0.1,10.0.0.2,17,buffer\n"
 
 # Forests of another tool.
-FORESTS = pathlib.Path(__file__).parent.parent.parent / "interop/tests/fixtures"
+FORESTS = pathlib.Path(__file__).parent.parent.parent / "train/interop/tests/fixtures"
 
 # Calls that change what is on the disk.
 CALLS = ["write", "pwrite64", "fsync", "fdatasync", "linkat", "rename", "renameat", "renameat2", "mkdir",

@@ -323,7 +323,7 @@ def results(forest, folder, dropcast, compilers, rows, options):
     pq.write_table(pa.table([*columns, outcome], names=[*PAPER4, "outcome"]), trace)
     said = json.loads(checked([*checks, "--rows", "0", "--trace", trace, "--time"]))
     rust = said["targets"][0]["programs"][0]["ns_per_prediction"]
-    measured.append(("dct", "dropcast-oracle (Rust), .dct", rust, None, None))
+    measured.append(("dct", "dropcast-runtime (Rust), .dct", rust, None, None))
     for name, call, single in python_tools(forest, rows):
         measured.append((name, f"{name}, Python", *measure_python(call, single)))
     for _, name, latency, throughput, drops in measured:

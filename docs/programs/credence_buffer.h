@@ -1,4 +1,4 @@
-// The shared buffer of a switch in htsim (docs/htsim.md). A test compiles it (devices/verify/tests/it/decision.rs).
+// The shared buffer of a switch in htsim (docs/htsim.md). A test compiles it (export/verify/tests/it/decision.rs).
 #ifndef CREDENCE_BUFFER_H
 #define CREDENCE_BUFFER_H
 

@@ -1,4 +1,4 @@
-// A switch for DPDK under an exported decision (docs/dpdk.md). Tests build and run it (devices/verify/tests/it/dpdk_switch.rs).
+// A switch for DPDK under an exported decision (docs/dpdk.md). Tests build and run it (export/verify/tests/it/dpdk_switch.rs).
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>

@@ -1,4 +1,4 @@
-// Virtual LQD's features beside the Credence artifact's thresholds (docs/ns3.md). Tests hold it to the tracer (devices/verify/tests/it/ns3_page.rs).
+// Virtual LQD's features beside the Credence artifact's thresholds (docs/ns3.md). Tests hold it to the tracer (export/verify/tests/it/ns3_page.rs).
 #include "example.hpp"
 
 #include <vector>

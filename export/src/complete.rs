@@ -2,7 +2,7 @@
 
 use crate::ExportError;
 use dropcast_forest::{Forest, Node, Tree};
-use dropcast_oracle::Layout;
+use dropcast_runtime::Layout;
 
 /// A forest whose trees are all complete and equally deep.
 ///

@@ -1,4 +1,4 @@
-//! The compact byte table `.dct`, for programs that link `dropcast-oracle` or read bytes.
+//! The compact byte table `.dct`, for programs that link `dropcast-runtime` or read bytes.
 //! `docs/dct.md` describes the layout. With a switch, also its constants in Rust (`docs/oracle.md`).
 
 mod decision;
@@ -6,7 +6,7 @@ mod decision;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::target::{EmittedFile, Target};
-use dropcast_oracle::{Field, MAGIC, VERSION, crc32};
+use dropcast_runtime::{Field, MAGIC, VERSION, crc32};
 
 /// The compact byte table.
 pub(crate) const TARGET: Target = Target {

@@ -15,7 +15,7 @@ use crate::definitions::Definitions;
 use crate::policy_code::long_bytes;
 use crate::tracker::{self, Dialect, Kept};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::{DriftMonitor, DriftRule, crc32};
+use dropcast_runtime::{DriftMonitor, DriftRule, crc32};
 use layout::Layout;
 
 /// How a C dialect spells the decision.

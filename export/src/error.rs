@@ -1,7 +1,7 @@
 //! Why a forest cannot be exported.
 
 use dropcast_forest::ForestError;
-use dropcast_oracle::ShapeError;
+use dropcast_runtime::ShapeError;
 
 /// Why a forest cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

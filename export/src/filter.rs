@@ -109,7 +109,7 @@ fn rust_config(spec: &SwitchSpec, constants: &FilteredConstants) -> String {
         "\
 //! A forest as a filter over Dynamic Thresholds for a switch, in Rust without std.
 
-use dropcast_oracle::{{Filter, FilterConstants, FilterQueue, NotReady, Table, Trained, Waiting}};
+use dropcast_runtime::{{Filter, FilterConstants, FilterQueue, NotReady, Table, Trained, Waiting}};
 
 /// The switch, and the filter's parameters.
 {constants}

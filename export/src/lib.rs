@@ -78,7 +78,7 @@ pub use targets::TargetError;
 pub use ties::Ties;
 pub use vectors::{LeafPlace, RowKind, Vectors};
 
-/// The programs on the page of `dropcast-oracle` compile. That crate is also built where the page is not.
+/// The programs on the page of `dropcast-runtime` compile. That crate is also built where the page is not.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/oracle.md")]
 struct OraclePage;

@@ -10,7 +10,7 @@ use crate::policy_code::{
 };
 use crate::target::EmittedFile;
 use dropcast_data::{SwitchSpec, Victim};
-use dropcast_oracle::spare_tails::SpareTailsConstants;
+use dropcast_runtime::spare_tails::SpareTailsConstants;
 use dropcast_switch::policies::spare_tails::{AnySpareTails, SpareTailsParameters};
 use dropcast_switch::{Fit, LineRate, PolicySite, PolicySpec};
 
@@ -110,8 +110,8 @@ fn rust_config(
         "\
 //! Early drops in bursts for a switch, in Rust without std: what a base accepts goes through `accepts`.
 
-use dropcast_oracle::NotReady;
-use dropcast_oracle::spare_tails::{{FlowState, QueueBursts, SpareTails, SpareTailsConstants}};
+use dropcast_runtime::NotReady;
+use dropcast_runtime::spare_tails::{{FlowState, QueueBursts, SpareTails, SpareTailsConstants}};
 
 /// The switch, and the decision's parameters.
 pub const CONSTANTS: SpareTailsConstants = SpareTailsConstants {{

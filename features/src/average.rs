@@ -11,7 +11,7 @@
 /// truncation makes the last bit visible. Exact rational arithmetic gives other integers where `g*x
 /// + (1-g)*x` rounds just below `x`.
 ///
-/// `dropcast-oracle` has it a second time, in integers, for devices without floating point. Both stay:
+/// `dropcast-runtime` has it a second time, in integers, for devices without floating point. Both stay:
 /// the reference's arithmetic, this one, is the definition, and a test there compares the integers with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovingAverage {

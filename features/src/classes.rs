@@ -1,8 +1,8 @@
-//! Queue lengths summed by class, as `dropcast-oracle` defines them for devices and hosts alike.
+//! Queue lengths summed by class, as `dropcast-runtime` defines them for devices and hosts alike.
 
 use crate::view::saturated;
-use dropcast_oracle::ClassState;
-use dropcast_oracle::classes::{CLASSES, Cut, bytes_up_to};
+use dropcast_runtime::ClassState;
+use dropcast_runtime::classes::{CLASSES, Cut, bytes_up_to};
 
 /// Counts and sums of queue lengths by class, and the class where Longest Queue Drop would cut.
 #[derive(Clone, Debug)]

@@ -116,7 +116,7 @@ impl Part {
     /// `stages` counts from the lookup of the packet's queue.
     fn cost(self, chip: Chip) -> Cost {
         let Chip { queues, buffer_bytes } = chip;
-        let classes = dropcast_oracle::classes::count(buffer_bytes) as u32;
+        let classes = dropcast_runtime::classes::count(buffer_bytes) as u32;
         let none = Cost::default();
         match self {
             Part::OwnLength | Part::Occupancy => Cost { accesses: 1, stages: 1, ..none },

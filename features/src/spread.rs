@@ -1,7 +1,7 @@
 //! A level from two sums, in which each event counts a few queues anew: a scan spread over packets.
 
 use crate::view::saturated;
-use dropcast_oracle::classes::full_bytes;
+use dropcast_runtime::classes::full_bytes;
 
 /// Queues that each event counts anew, besides its own.
 pub(crate) const QUEUES_AN_EVENT: u32 = 4;

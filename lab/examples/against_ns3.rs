@@ -6,7 +6,7 @@
 //! FOLDER holds `flows.csv` and `fct-ns3-*.csv`, of some policies or all.
 #![allow(clippy::print_stdout, clippy::expect_used)]
 
-#[path = "../../core/simulate/tests/ns3/comparison.rs"]
+#[path = "../../lab/fabric/tests/ns3/comparison.rs"]
 mod comparison;
 
 use comparison::{CLASSES, POLICIES, Paths, Result, here, ns3};

@@ -21,23 +21,23 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(dead_code, reason = "the tests use more of the modules it shares with them")]
 
-#[path = "../../core/switch/tests/theory/explore.rs"]
+#[path = "../../switch/tests/theory/explore.rs"]
 mod explore;
-#[path = "../../core/switch/tests/theory/games.rs"]
+#[path = "../../switch/tests/theory/games.rs"]
 mod games;
-#[path = "../../core/switch/tests/theory/model.rs"]
+#[path = "../../switch/tests/theory/model.rs"]
 mod model;
-#[path = "../../core/switch/tests/theory/pseudocode.rs"]
+#[path = "../../switch/tests/theory/pseudocode.rs"]
 mod pseudocode;
-#[path = "../../core/switch/tests/theory/reading.rs"]
+#[path = "../../switch/tests/theory/reading.rs"]
 mod reading;
-#[path = "../../core/switch/tests/theory/rivals.rs"]
+#[path = "../../switch/tests/theory/rivals.rs"]
 mod rivals;
-#[path = "../../core/switch/tests/theory/safeguards.rs"]
+#[path = "../../switch/tests/theory/safeguards.rs"]
 mod safeguards;
-#[path = "../../core/switch/tests/theory/theorem_1_lines.rs"]
+#[path = "../../switch/tests/theory/theorem_1_lines.rs"]
 mod theorem_1_lines;
-#[path = "../../core/switch/tests/theory/theorem_1_search.rs"]
+#[path = "../../switch/tests/theory/theorem_1_search.rs"]
 mod theorem_1_search;
 
 use explore::{Game, Move, Verdict, decide};

@@ -11,10 +11,10 @@
 //! precision of predicted drops at its end, and after how many packets of the part the first drop was
 //! predicted and the trust first changed.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{Event, SwitchSpec};
 use dropcast_forest::{Forest, Model};
-use dropcast_oracle::{DriftMonitor, DriftRule};
-use dropcast_simulate::LeafWorkload;
+use dropcast_runtime::{DriftMonitor, DriftRule};
 use dropcast_switch::{
     AlwaysAccept, Credence, Fit, LineRate, Live, Packet, Predictor, Switch, Victim,
 };

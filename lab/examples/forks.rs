@@ -16,10 +16,10 @@
 
 use dropcast_data::random::SplitMix64;
 use dropcast_data::{LabelledBatch, write_atomic};
+use dropcast_fabric::{Fabric, FlowKind, FlowRecord, Simulation, Sink};
 use dropcast_features::FeatureSet;
 use dropcast_forest::SwitchContext;
 use dropcast_lab::closed_loop::Experiment;
-use dropcast_simulate::{Fabric, FlowKind, FlowRecord, Simulation, Sink};
 use dropcast_switch::{
     Asked, Buffer, Decision, Packet, Policy, PolicyModel, PolicySite, PolicySpec, Predictor,
 };

@@ -16,14 +16,14 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
 use cmaes::{CMAESOptions, DVector};
+use dropcast_fabric::{
+    FabricConfig, Incast, Interval, PoissonFlows, Recovery, TrafficConfig, Transport,
+};
 use dropcast_lab::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared};
 use dropcast_lab::fabric_oracle::{train_oracles, training_experiment};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_simulate::{
-    FabricConfig, Incast, Interval, PoissonFlows, Recovery, TrafficConfig, Transport,
-};
 use dropcast_train::Threads;
 use std::collections::BTreeMap;
 use std::error::Error;

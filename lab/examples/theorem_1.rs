@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-#[path = "../../core/switch/tests/theory/starvation.rs"]
+#[path = "../../switch/tests/theory/starvation.rs"]
 mod starvation;
 
 use dropcast_data::SwitchSpec;

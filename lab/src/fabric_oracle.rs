@@ -4,6 +4,7 @@
 //! every other traffic.
 
 use crate::closed_loop::{Experiment, lqd};
+use dropcast_fabric::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
@@ -11,7 +12,6 @@ use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::{choose_split, train_on};
-use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_train::Model;
 
 /// Seed of the traffic that oracles learn from; no experiment that counts its seeds from 1 meets it.

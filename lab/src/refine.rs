@@ -17,7 +17,6 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::train::sweep::LoopChoice;
 use dropcast_pipeline::train::train_on;
 use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
 use serde::{Deserialize, Serialize};
@@ -48,26 +47,25 @@ pub struct RefineTask {
 }
 
 /// How models are refined, as commands state it.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct RefineSettings {
     /// What chooses.
-    #[cfg_attr(feature = "clap", command(flatten))]
+    #[command(flatten)]
     pub closed_loop: LoopSettings,
     /// Models to choose from.
-    #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "MODEL"))]
+    #[arg(long, num_args = 1.., value_name = "MODEL")]
     pub model: Vec<PathBuf>,
     /// Labelled traces that train beside what the decision meets.
-    #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "FILE"))]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     pub data: Vec<PathBuf>,
     /// Most rounds of training on what the decision meets; fewer if a round does not help. 0 only chooses.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 3))]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub rounds: u32,
     /// Runs that each round labels and trains on.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 2))]
+    #[arg(long, value_name = "N", default_value_t = 2)]
     pub labelled_runs: u32,
     /// How forests are trained.
-    #[cfg_attr(feature = "clap", command(flatten))]
+    #[command(flatten)]
     pub train: TrainSettings,
 }
 
@@ -94,23 +92,22 @@ impl RefineSettings {
 }
 
 /// The closed loop that chooses, as files and commands state it.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopSettings {
     /// Fabric and traffic (docs/fabric.md); those of `simulate --experiment` unless given.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE.toml"))]
+    #[arg(long, value_name = "FILE.toml")]
     pub experiment: Option<PathBuf>,
     /// Runs to choose by, 5 or more; as many others confirm the choice.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
     /// What is made small: a metric of a run's summary, such as short_slowdown_p99. Goodputs are made
     /// large.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "METRIC", default_value_t))]
+    #[arg(long, value_name = "METRIC", default_value_t)]
     pub objective: Objective,
     /// What asks the models, named without one (docs/policies.md): credence, or a filter such as
     /// oracle:base=dt:alpha=8. It is compared with itself without a model, a filter with its base.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", default_value_t))]
+    #[arg(long, value_name = "POLICY", default_value_t)]
     pub decision: ChosenPolicy,
 }
 
@@ -132,41 +129,6 @@ impl LoopSettings {
         experiment.runs = self.runs.unwrap_or(experiment.runs);
         Chooser::check(&experiment)?;
         Ok(experiment)
-    }
-}
-
-/// A sweep chooses among its models as [`refine`] does without training.
-impl LoopChoice for LoopSettings {
-    type Chosen = Refined;
-
-    fn check(&self) -> Result<(), PipelineError> {
-        self.experiment().map(drop)
-    }
-
-    fn choose(
-        &self,
-        models: &[(String, String)],
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<(Refined, String), PipelineError> {
-        let parsed = models.iter().map(|(name, text)| {
-            let failed = |source| PipelineError::Model { file: name.clone(), source };
-            Ok((name.clone(), Model::from_json(text).map_err(failed)?))
-        });
-        let task = RefineTask {
-            experiment: self.experiment()?,
-            objective: self.objective.clone(),
-            decision: self.decision.clone(),
-            models: parsed.collect::<Result<_, PipelineError>>()?,
-            data: Vec::new(),
-            train: TrainSettings::default(),
-            rounds: 0,
-            labelled_runs: 0,
-            kept: None,
-        };
-        let refined = refine(&task, resources, progress)?;
-        let model = refined.model.to_json();
-        Ok((refined, model))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Oracles that are trained on LQD in the fabric.
 
+use dropcast_fabric::{FabricConfig, Recovery};
 use dropcast_lab::fabric_oracle::{
     default_oracles, train_oracles, training_experiment, training_experiment_for,
 };
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::{FabricConfig, Recovery};
 use std::num::NonZeroUsize;
 
 #[test]

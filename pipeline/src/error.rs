@@ -2,6 +2,7 @@
 
 mod report;
 
+use dropcast_arrivals::WorkloadError;
 use dropcast_collect::CollectError;
 use dropcast_data::{DataError, printable_line};
 use dropcast_export::ExportError;
@@ -9,7 +10,6 @@ use dropcast_features::UnknownFeature;
 use dropcast_forest::{ModelError, UnknownBuffer};
 use dropcast_interop::{ImportError, TrainerError};
 use dropcast_replay::ForestReplayError;
-use dropcast_simulate::{FabricError, FlowError, TrafficError, WorkloadError};
 use dropcast_train::{ParamError, SplitError, SweepPartError, TrainError, VoteError};
 use dropcast_verify::VerifyError;
 use std::path::Path;
@@ -88,15 +88,9 @@ pub enum PipelineError {
     /// A workload cannot be generated.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A fabric cannot be built.
+    /// What the user states to something that builds on the pipeline cannot be, such as an experiment of the lab.
     #[error(transparent)]
-    Fabric(#[from] FabricError),
-    /// The traffic of a fabric cannot be generated.
-    #[error(transparent)]
-    Traffic(#[from] TrafficError),
-    /// A fabric cannot carry a flow.
-    #[error(transparent)]
-    Flow(#[from] FlowError),
+    Statement(Box<dyn std::error::Error + Send + Sync>),
     /// A feature that nobody knows.
     #[error(transparent)]
     UnknownFeature(#[from] UnknownFeature),
@@ -149,6 +143,11 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
+    /// What the user states to what builds on the pipeline cannot be.
+    pub fn stated(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        PipelineError::Statement(Box::new(error))
+    }
+
     /// A setting that is wrong.
     pub fn setting(name: impl Into<String>, problem: impl Into<String>) -> Self {
         PipelineError::Setting { name: name.into(), problem: problem.into() }
@@ -197,9 +196,7 @@ impl PipelineError {
             | PipelineError::Report(_)
             | PipelineError::Replay { .. }
             | PipelineError::Workload(_)
-            | PipelineError::Fabric(_)
-            | PipelineError::Traffic(_)
-            | PipelineError::Flow(_)
+            | PipelineError::Statement(_)
             | PipelineError::UnknownFeature(_)
             | PipelineError::Toml { .. }
             | PipelineError::Setting { .. }

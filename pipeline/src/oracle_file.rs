@@ -5,7 +5,7 @@ use crate::export::models::ModelFile;
 use dropcast_data::read_small;
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::{Forest, Node, SwitchContext, Tree};
-use dropcast_oracle::Table;
+use dropcast_runtime::Table;
 use dropcast_train::Model;
 use std::path::Path;
 
@@ -119,8 +119,8 @@ mod tests {
         let mut bytes = std::fs::read(&written[0].path).unwrap();
         let [.., code, last] = &mut bytes[..] else { panic!("two codes") };
         *last = *code;
-        let checksum = dropcast_oracle::crc32(&bytes[dropcast_oracle::Field::CHECKSUM.end..]);
-        bytes[dropcast_oracle::Field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
+        let checksum = dropcast_runtime::crc32(&bytes[dropcast_runtime::Field::CHECKSUM.end..]);
+        bytes[dropcast_runtime::Field::CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         std::fs::write(&written[0].path, bytes).unwrap();
         let said = read_oracle(&written[0].path).unwrap_err().to_string();
         assert!(said.contains("the feature with code 0 is in two columns"), "{said}");

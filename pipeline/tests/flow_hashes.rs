@@ -1,10 +1,10 @@
 //! What takes flows apart by their hashes uses all of its slots: tables of flows, PRED's bitmap, paths.
 
 use dropcast_data::{Event, EventBatch, EventOptions, EventReader, SwitchSpec, SwitchSpecs};
-use dropcast_oracle::spare_tails::flow_slot;
-use dropcast_simulate::{
+use dropcast_fabric::{
     Fabric, FabricConfig, Flow, FlowClass, FlowList, PacketEvents, Simulation, Transport,
 };
+use dropcast_runtime::spare_tails::flow_slot;
 use dropcast_switch::PolicySpec;
 use dropcast_switch::aqm::pred::FlowCounter;
 use std::collections::{BTreeMap, BTreeSet};

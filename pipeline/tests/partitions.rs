@@ -1,5 +1,6 @@
 //! Training on partitions of traces gives the model of the whole, to the byte.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_collect::Tracer;
 use dropcast_data::{
     CollectSettings, Departures, Event, EventBatch, SwitchSpecs, TraceMeta, TraceWriter,
@@ -13,7 +14,6 @@ use dropcast_pipeline::train::partitions::{
     TracesByRole,
 };
 use dropcast_pipeline::train::{TraceRoles, train};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::merge_answers;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,6 +3,7 @@
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{Field, Schema};
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{
     Departures, Frame, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta, TraceWriter,
 };
@@ -17,7 +18,6 @@ use dropcast_pipeline::train::partitions::{
     PartitionedTraining, TracePartition, TraceSummary, TracesByRole,
 };
 use dropcast_pipeline::train::{OpenRoles, train_on};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::{Model, merge_answers};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

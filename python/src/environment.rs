@@ -2,11 +2,9 @@
 
 use crate::settings::{Described, text};
 use crate::{errors, work};
+use dropcast_fabric::{Decisions, DroppedPacket, EndedFlows, Episode, FlowClass, FlowRecord, Next};
 use dropcast_lab::closed_loop::{Experiment, NamedPolicy, Prepared, Traffic};
 use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{
-    Decisions, DroppedPacket, EndedFlows, Episode, FlowClass, FlowRecord, Next,
-};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};

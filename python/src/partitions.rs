@@ -4,7 +4,6 @@ use crate::settings::resources;
 use crate::{errors, settings, work};
 use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
-use dropcast_lab::refine::LoopSettings;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::{EvenTrace, PieceEvents, collect, cut_switches, join_pieces};
@@ -278,7 +277,7 @@ pub(crate) fn share_of_sweep(
 ) -> PyResult<()> {
     let resources = resources(py, Some(threads), None, None)?;
     let share = || {
-        let settings = SweepSettings::<LoopSettings>::read(&config)?;
+        let settings = SweepSettings::read(&config)?;
         sweep_share(&settings, &folder, (nth, of), &resources, &Silent)
     };
     work::detached(py, share)
@@ -300,7 +299,7 @@ pub(crate) fn finish_sweep(
         })
     };
     let finish = || {
-        let settings = SweepSettings::<LoopSettings>::read(&config)?;
+        let settings = SweepSettings::read(&config)?;
         sweep(&settings, &folder, true, &resources, &Silent, page)
     };
     text(py, &work::detached(py, finish)?)

@@ -10,9 +10,10 @@ use dropcast_measure::ModelSource;
 use dropcast_measure::measure::measure;
 use dropcast_measure::verdict::{AskedPolicies, judge};
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_reports::{ReportFormat, run_page, run_pages};
+use dropcast_reports::ReportFormat;
 use dropcast_run::RunResult;
 use dropcast_run::task::RunTask;
+use dropcast_run::{run_page, run_pages};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 

@@ -4,7 +4,6 @@ use crate::model::{LeafShares, Model, traces_of};
 use crate::settings::{Described, WithOwn, add_own, parse, resources, text, word};
 use crate::trace::Trace;
 use crate::{errors, work};
-use dropcast_lab::refine::LoopSettings;
 use dropcast_measure::GainSection;
 use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
@@ -150,7 +149,7 @@ pub(crate) fn sweep(
 ) -> PyResult<String> {
     let (open, resources) = (roles.open(), roles.resources(py)?);
     let page = |table: &_| Ok::<_, PipelineError>(sweep_page(table)?);
-    let settings: SweepSettings<LoopSettings> = config.read(py, "config", SweepSettings::read)?;
+    let settings: SweepSettings = config.read(py, "config", SweepSettings::read)?;
     let swept = work::run(py, bar, |progress| match config {
         Described::Path(_) => sweep_files(&settings, &folder, resume, &resources, progress, page),
         Described::Json(_) => {

@@ -1,9 +1,9 @@
 //! Arguments of `dropcast collect`.
 
-use crate::output::Format;
 use clap::Args;
 use dropcast_pipeline::collect::event_reading::CollectReading;
 use dropcast_pipeline::settings::TracerSettings;
+use dropcast_terminal::Format;
 use std::path::PathBuf;
 
 /// Label packet events: run Longest Queue Drop virtually beside the real switch.

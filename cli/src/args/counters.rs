@@ -1,9 +1,9 @@
 //! Arguments of `dropcast counters`.
 
 use super::output_path;
-use crate::output::Format;
 use clap::Args;
 use dropcast_pipeline::counters::CounterReading;
+use dropcast_terminal::Format;
 use std::path::PathBuf;
 
 /// Say what queue counters and watermarks tell: could another alpha or an oracle have saved what was dropped?

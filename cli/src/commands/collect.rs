@@ -1,8 +1,6 @@
 //! `dropcast collect`.
 
 use crate::args::CollectArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::{EventFiles, EventOptions, Expert, is_folder};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::folder::{FolderCollected, FolderJob};
@@ -13,6 +11,8 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
 use dropcast_reports::words::input_notes::overload_words;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
 

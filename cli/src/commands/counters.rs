@@ -1,12 +1,12 @@
 //! `dropcast counters`.
 
 use crate::args::CountersArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_pipeline::counters::{judge_counters, write_arrivals};
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_reports::words::counters::counters_text;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 
 pub(crate) fn run(args: &CountersArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let spec = args.reading.spec()?;

@@ -1,11 +1,11 @@
 //! `dropcast export`.
 
 use crate::args::ExportArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
 use dropcast_pipeline::export::policy::export_policy;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let switch = args.switch.as_deref().map(the_switch).transpose()?;

@@ -1,8 +1,6 @@
 //! `dropcast import`.
 
 use crate::args::ImportArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::{read_switches, write_atomic};
 use dropcast_forest::{Agreement, SwitchContext};
 use dropcast_interop::ImportTask;
@@ -10,6 +8,8 @@ use dropcast_pipeline::export::models::import_file;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::traces::in_common;
 use dropcast_reports::words::model::constant_warning;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 use serde::Serialize;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {

@@ -1,8 +1,6 @@
 //! `dropcast inspect`.
 
 use crate::args::InspectArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -11,6 +9,8 @@ use dropcast_pipeline::inspection::summary::InspectedSummary;
 use dropcast_pipeline::inspection::{check, inspect};
 use dropcast_pipeline::progress::Progress;
 use dropcast_reports::words::inspection::{checked_text, inspected_text};
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 
 pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if args.check {

@@ -1,8 +1,6 @@
 //! `dropcast report`.
 
 use crate::args::ReportArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_features::FeatureSet;
 use dropcast_measure::condition::Judged;
@@ -17,6 +15,8 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_reports::verdict_in;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 
 pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let inputs = || args.model.iter().chain(&args.data);

@@ -1,11 +1,11 @@
 //! `dropcast rescale`.
 
 use crate::args::RescaleArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::check_output;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 use serde::Serialize;
 
 pub(crate) fn run(args: &RescaleArgs) -> Result<(), Failure> {

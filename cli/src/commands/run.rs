@@ -1,11 +1,12 @@
 //! `dropcast run`: the whole pipeline into one folder.
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
-use crate::output::{self, Format};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_reports::{ReportFormat, run_page, run_pages};
+use dropcast_reports::ReportFormat;
+use dropcast_run::{run_page, run_pages};
+use dropcast_terminal::Failure;
+use dropcast_terminal::{self as output, Format};
 
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let resources = Resources { threads: args.threads, ..Resources::default() };

@@ -1,12 +1,12 @@
 //! `dropcast switch`.
 
 use crate::args::SwitchArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::write_atomic;
 use dropcast_pipeline::files::{check_output, matching};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::switch_draft::from_files;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 
 pub(crate) fn run(args: &SwitchArgs, progress: &dyn Progress) -> Result<(), Failure> {
     if let Some(path) = &args.output {

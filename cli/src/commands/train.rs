@@ -1,8 +1,6 @@
 //! `dropcast train`.
 
 use crate::args::TrainArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_data::{DataError, write_atomic};
 use dropcast_forest::Metrics;
 use dropcast_measure::GainSection;
@@ -20,6 +18,8 @@ use dropcast_pipeline::train::{KeptApart, TraceRoles, cautions, refuse_split, tr
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 use dropcast_train::{ChosenSplit, Model, PassedOver, Split};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

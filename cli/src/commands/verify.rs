@@ -1,8 +1,6 @@
 //! `dropcast verify`.
 
 use crate::args::VerifyArgs;
-use crate::failure::Failure;
-use crate::output;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
 use dropcast_pipeline::export::policy::{VerdictCheck, check_decision, check_verdicts};
@@ -11,6 +9,8 @@ use dropcast_pipeline::export::verification::{
 };
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::traces::LabelledTrace;
+use dropcast_terminal as output;
+use dropcast_terminal::Failure;
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
 use std::path::{Path, PathBuf};
 

@@ -20,7 +20,7 @@ fn the_table_of_versions_is_true() {
         ("labelled trace", dropcast_data::TRACE_SCHEMA_VERSION.into()),
         ("folder of traces, `manifest.json`", MANIFEST_VERSION.into()),
         ("model, `model.json`", dropcast_forest::FORMAT_VERSION),
-        ("byte table, `.dct`", dropcast_oracle::VERSION.into()),
+        ("byte table, `.dct`", dropcast_runtime::VERSION.into()),
         ("JSON table, `.table.json`", dropcast_export::JSON_TABLE_VERSION.into()),
         ("report", REPORT_SCHEMA_VERSION.into()),
         ("verdict, a report without a model", VERDICT_SCHEMA_VERSION.into()),
@@ -55,7 +55,7 @@ fn every_page_states_the_version_of_its_format() {
     let expected = BTreeMap::from([
         ("report.md", vec![report, report, verdict]),
         ("counters.md", vec![counters, counters]),
-        ("dct.md", vec![dropcast_oracle::VERSION.into()]),
+        ("dct.md", vec![dropcast_runtime::VERSION.into()]),
         ("json-table.md", vec![table, table]),
         ("model.md", vec![dropcast_forest::FORMAT_VERSION]),
         ("trace.md", vec![dropcast_data::TRACE_SCHEMA_VERSION.into()]),

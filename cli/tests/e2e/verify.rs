@@ -72,8 +72,8 @@ fn what_is_printed() {
     room.write("model.json", MODEL);
     let said = room.dropcast("verify model.json --target dct dct --rows 10");
     assert_eq!(said.code, Some(0), "{said}");
-    let version = format!("dropcast-oracle {}", env!("CARGO_PKG_VERSION"));
-    insta::assert_snapshot!(said.to_string().replace(&version, "dropcast-oracle VERSION"));
+    let version = format!("dropcast-runtime {}", env!("CARGO_PKG_VERSION"));
+    insta::assert_snapshot!(said.to_string().replace(&version, "dropcast-runtime VERSION"));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_missing_tool_is_told_and_fails_but_not_the_other_targets() {
         ),
         "{out}"
     );
-    assert!(out.contains("0 mismatches  dropcast-oracle"), "{out}");
+    assert!(out.contains("0 mismatches  dropcast-runtime"), "{out}");
     assert_eq!(err, "error: not verified: c could not be run\n");
 }
 

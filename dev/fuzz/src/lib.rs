@@ -9,12 +9,12 @@ use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import as import_forest};
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_lab::map::MapSettings;
-use dropcast_lab::refine::LoopSettings;
-use dropcast_oracle::Table;
+use dropcast_runtime::Table;
 use dropcast_pipeline::files::read_settings;
 use dropcast_run::settings::RunSettings;
 use dropcast_pipeline::train::sweep::SweepSettings;
-use dropcast_simulate::{Fabric, FabricConfig, FabricWorkload, FlowList, LeafWorkload, Transport};
+use dropcast_arrivals::{FabricWorkload, LeafWorkload};
+use dropcast_fabric::{Fabric, FabricConfig, FlowList, Transport};
 use dropcast_train::Model;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ pub fn settings(bytes: &[u8]) {
     with_file(text, |path| {
         let _ = match first % 6 {
             0 => read_settings::<RunSettings>(path).is_ok(),
-            1 => SweepSettings::<LoopSettings>::read(path).is_ok(),
+            1 => SweepSettings::read(path).is_ok(),
             2 => Experiment::read(path).is_ok(),
             3 => MapSettings::read(path).is_ok(),
             4 => read_settings::<LeafWorkload>(path).is_ok_and(|w| w.switch_spec().is_ok()),

@@ -51,7 +51,7 @@ fn every_crate_is_described() {
 fn the_oracle_passes_its_tests_wherever_it_is_copied_to() {
     let elsewhere = tempfile::tempdir().unwrap();
     let folder = elsewhere.path().join("vendored-oracle");
-    copy(&root().join("devices/oracle"), &folder);
+    copy(&root().join("runtime"), &folder);
     let cargo = std::env::var_os("CARGO").expect("cargo runs tests");
     let tested = Command::new(cargo)
         .args(["test", "--offline"])
@@ -64,8 +64,7 @@ fn the_oracle_passes_its_tests_wherever_it_is_copied_to() {
 
 #[test]
 fn the_oracle_says_of_itself_what_the_workspace_says() {
-    let (all, oracle) =
-        (manifest(&root())["workspace"].clone(), manifest(&root().join("devices/oracle")));
+    let (all, oracle) = (manifest(&root())["workspace"].clone(), manifest(&root().join("runtime")));
     for field in ["version", "edition", "rust-version", "license"] {
         assert_eq!(oracle["package"][field], all["package"][field], "{field}");
     }

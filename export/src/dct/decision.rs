@@ -1,4 +1,4 @@
-//! The switch's constants and the memory of a decision, in Rust, for `dropcast-oracle`.
+//! The switch's constants and the memory of a decision, in Rust, for `dropcast-runtime`.
 
 use crate::ExportError;
 use crate::about::{about, commented};
@@ -6,7 +6,7 @@ use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES};
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::Memory;
+use dropcast_runtime::Memory;
 
 /// What makes a decision of the constants and the memory.
 const INIT: &str = "\
@@ -55,7 +55,7 @@ pub(super) fn text(
     Ok(format!(
         "\
 {about}
-use dropcast_oracle::{{
+use dropcast_runtime::{{
     Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, ReservedState,
     Service, SwitchConstants, Table,
 }};

@@ -12,7 +12,7 @@ pub(super) fn scanned(switch: &SwitchSpec) -> usize {
 
 /// Length classes up to that of the buffer.
 pub(crate) fn class_count(switch: &SwitchSpec) -> usize {
-    dropcast_oracle::classes::count(switch.buffer_bytes)
+    dropcast_runtime::classes::count(switch.buffer_bytes)
 }
 
 /// Words that hold a bit for each queue.

@@ -47,7 +47,7 @@ impl Rule {
             "\
 //! The untrained rule for a switch, in Rust without std: a horizon of {horizon_ns} ns.
 
-use dropcast_oracle::{{FilterConstants, FilterQueue, NotReady, Rule, Waiting}};
+use dropcast_runtime::{{FilterConstants, FilterQueue, NotReady, Rule, Waiting}};
 
 /// The switch, and the rule's parameters.
 {constants}

@@ -10,7 +10,7 @@ use crate::ident::identifier;
 use crate::policy_code::verilog_words;
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_oracle::DriftRule;
+use dropcast_runtime::DriftRule;
 
 /// The decision, the same for every model.
 pub(super) const DECISION: (&str, &str) =

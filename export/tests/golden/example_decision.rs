@@ -9,7 +9,7 @@
 // State: 126120 bytes, of which 125000 hold packets.
 // A queue may exceed its threshold by 0 bytes, as reports replay it: slack_bytes of the switch's description.
 
-use dropcast_oracle::{
+use dropcast_runtime::{
     Average, ClassState, Credence, Memory, NotReady, PacketState, PortState, QueueState, ReservedState,
     Service, SwitchConstants, Table,
 };

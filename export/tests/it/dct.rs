@@ -1,8 +1,8 @@
-//! The table that `dropcast-oracle` reads equals the forest.
+//! The table that `dropcast-runtime` reads equals the forest.
 
 use crate::forests::{Shape, exported, origin_of, random_forest, shapes};
 use dropcast_export::{Facts, Origin, Vectors};
-use dropcast_oracle::{DropOracle, Field, Table, crc32};
+use dropcast_runtime::{DropOracle, Field, Table, crc32};
 use proptest::prelude::*;
 
 proptest! {

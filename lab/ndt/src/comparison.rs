@@ -2,7 +2,7 @@
 
 use crate::Scenario;
 use crate::training::mean;
-use dropcast_simulate::{Interval, quantile};
+use dropcast_fabric::{Interval, quantile};
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::ndt::Network;
 use dropcast_train::Threads;

@@ -4,8 +4,8 @@
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, Subcommand};
 use dropcast_data::write_atomic;
+use dropcast_fabric::Interval;
 use dropcast_ndt::{Compared, Scenario, Training, compare, train};
-use dropcast_simulate::Interval;
 use dropcast_switch::policies::ndt::Network;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! One switch and the traffic traces that it meets (NDT, section VI).
 
-use dropcast_simulate::{
+use dropcast_fabric::{
     Fabric, FabricConfig, FlowRecord, Incast, Pattern, PoissonFlows, Simulation, Sink,
     TrafficConfig, Transport,
 };

@@ -1,13 +1,13 @@
 //! The choice of a model and its vote threshold by what they do to flows.
 
 use super::{ChosenPolicy, Comparison, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
+use dropcast_fabric::{Interval, paired_difference};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, OperatingPoint, ScoreHistogram};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_simulate::{Interval, paired_difference};
 use dropcast_train::{BatchSource, Model};
 use serde::Serialize;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! What runs of several policies came to.
 
-use dropcast_simulate::{Interval, RunSummary, paired_difference};
+use dropcast_fabric::{Interval, RunSummary, paired_difference};
 use serde::Serialize;
 
 /// Runs of several policies; run `n` of each has the same seeds.

@@ -1,11 +1,11 @@
 //! What is compared, as a file says it.
 
+use dropcast_fabric::{
+    Fabric, FabricConfig, Incast, PoissonFlows, SizeBuckets, TrafficConfig, Transport,
+};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_simulate::{
-    Fabric, FabricConfig, Incast, PoissonFlows, SizeBuckets, TrafficConfig, Transport,
-};
 use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
 use dropcast_switch::{Alphas, NoParameters, PolicySpec};
@@ -162,7 +162,7 @@ impl Experiment {
     /// Checks the fabric, the buckets of sizes, and that there is one source of traffic which fits the fabric.
     pub(super) fn check_traffic(&self) -> Result<(), PipelineError> {
         self.size_buckets()?;
-        let fabric = Fabric::try_from(self.fabric.clone())?;
+        let fabric = Fabric::try_from(self.fabric.clone()).map_err(PipelineError::stated)?;
         let TrafficConfig { flows, incasts, collectives, .. } = &self.traffic;
         let has_traffic = !(flows.is_empty() && incasts.is_empty() && collectives.is_empty());
         match (has_traffic, &self.flow_list) {
@@ -180,7 +180,7 @@ impl Experiment {
                 let problem = "is for the flows of a flow_list; name one, or leave it out";
                 Err(PipelineError::setting(name, problem))
             }
-            (true, None) => Ok(self.traffic.mix(&fabric).map(drop)?),
+            (true, None) => self.traffic.mix(&fabric).map(drop).map_err(PipelineError::stated),
             (false, Some(_)) => Ok(()),
         }
     }

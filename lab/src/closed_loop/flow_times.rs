@@ -1,8 +1,8 @@
 //! How long flows took, by class: distributions of their completion times and slowdowns.
 
 use super::{Experiment, NamedPolicy};
+use dropcast_fabric::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets, quantile};
 use dropcast_reports::csv::quoted;
-use dropcast_simulate::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets, quantile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -206,7 +206,7 @@ pub(super) fn csv(all: &[FlowTimes]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_simulate::{Flow, FlowClass, Transport};
+    use dropcast_fabric::{Flow, FlowClass, Transport};
 
     fn run(times: &[Option<u64>]) -> TimesOfRun {
         let buckets = SizeBuckets::new(&[400_000, 500_000]).expect("ascending");

@@ -2,9 +2,9 @@
 
 use super::flow_times::{FlowGroup, FlowMeasure, OfFlows, TimesOfRun};
 use dropcast_data::{DataError, sha256, sha256_file};
+use dropcast_fabric::RunSummary;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
-use dropcast_simulate::RunSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Debug;

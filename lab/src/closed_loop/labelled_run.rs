@@ -3,11 +3,11 @@
 use super::{NamedPolicy, Prepared};
 use dropcast_collect::{CollectError, Tracer};
 use dropcast_data::{CollectSettings, Departures, EventBatch, TraceMeta};
+use dropcast_fabric::PacketEvents;
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::oracle_file::refuse_own;
 use dropcast_pipeline::traces::LabelledTrace;
-use dropcast_simulate::PacketEvents;
 
 impl Prepared {
     /// Runs a policy and labels what its switches meet. Virtual LQD is served at line rate, as in

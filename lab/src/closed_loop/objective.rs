@@ -1,7 +1,7 @@
 //! What is chosen by.
 
 use super::PolicyRuns;
-use dropcast_simulate::{Better, Interval, Metric, paired_difference};
+use dropcast_fabric::{Better, Interval, Metric, paired_difference};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -81,7 +81,7 @@ impl From<Objective> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_simulate::RunSummary;
+    use dropcast_fabric::RunSummary;
 
     #[test]
     fn a_gain_is_positive_where_the_metric_is_better() {

@@ -1,10 +1,10 @@
 //! What policies were trained to, by name.
 
 use super::kept_runs::encoded;
+use dropcast_fabric::Fabric;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_text;
 use dropcast_pipeline::oracle_file::{oracle_at, read_for_switch};
-use dropcast_simulate::Fabric;
 use dropcast_switch::policies::ndt::Network;
 use dropcast_switch::{PolicyModel, PolicySpec};
 use dropcast_train::Model;

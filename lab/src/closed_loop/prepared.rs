@@ -5,13 +5,13 @@ use super::job::Job;
 use super::kept_runs::encoded;
 use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
 use dropcast_data::DataError;
-use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::progress::{Progress, check};
-use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::{
+use dropcast_fabric::{
     Decisions, Episode, EpisodeError, Fabric, Flow, FlowList, RunSummary, Simulation,
     SimulationOutcome, Sink, Summarizer, Workload,
 };
+use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::progress::{Progress, check};
+use dropcast_pipeline::resources::Resources;
 use dropcast_train::Threads;
 use std::fs::File;
 use std::io::BufReader;
@@ -117,7 +117,7 @@ impl Prepared {
     pub fn fabric(&self, run: u32) -> Result<Fabric, PipelineError> {
         let mut config = self.experiment.fabric.clone();
         config.seed = config.seed.wrapping_add(run.into());
-        Ok(Fabric::try_from(config)?)
+        Fabric::try_from(config).map_err(PipelineError::stated)
     }
 
     fn traffic(&self, fabric: &Fabric, run: u32) -> Result<Traffic, PipelineError> {
@@ -126,7 +126,7 @@ impl Prepared {
         }
         let mut traffic = self.experiment.traffic.clone();
         traffic.seed = traffic.seed.wrapping_add(run.into());
-        Ok(Box::new(traffic.mix(fabric)?))
+        Ok(Box::new(traffic.mix(fabric).map_err(PipelineError::stated)?))
     }
 
     fn simulation<W: Workload>(
@@ -157,8 +157,8 @@ impl Prepared {
         let traffic = self.traffic(&fabric, run)?;
         let outcome = self.simulation(policy, &fabric, traffic)?.run(sink);
         outcome.map_err(|error| match &self.experiment.flow_list {
-            Some(path) => PipelineError::from(error).in_file(path.display()),
-            None => error.into(),
+            Some(path) => PipelineError::stated(error).in_file(path.display()),
+            None => PipelineError::stated(error),
         })
     }
 
@@ -432,7 +432,7 @@ fn read_flows(path: &Path, experiment: &Experiment) -> Result<ListedFlows, Pipel
         doing: "be read",
         source,
     })?;
-    let fabric = Fabric::try_from(experiment.fabric.clone())?;
+    let fabric = Fabric::try_from(experiment.fabric.clone()).map_err(PipelineError::stated)?;
     let queue = experiment.fabric.queues_per_port.saturating_sub(1).min(1);
     let transport = experiment.flow_list_transport.unwrap_or_default();
     let check = |flow: &Flow| match experiment.fabric.too_late(flow.start_ns) {

@@ -5,14 +5,14 @@ use super::{ExperimentSummary, NamedPolicy, Prepared};
 use dropcast_data::{
     DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
 };
+use dropcast_fabric::{
+    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Telemetry,
+};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, create_folder, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::{
-    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Telemetry,
-};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirEntry;
@@ -21,8 +21,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// A file of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunFile {
     /// Packets that reach a switch or leave its buffer, as `collect` reads them.

@@ -1,7 +1,7 @@
 //! A comparison with intervals, and which differences are beyond them.
 
 use super::{Comparison, Experiment, NamedPolicy};
-use dropcast_simulate::{Interval, RunSummary};
+use dropcast_fabric::{Interval, RunSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

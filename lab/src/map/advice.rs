@@ -107,7 +107,7 @@ impl Advised {
 mod tests {
     use super::*;
     use crate::map::findings::Verdict;
-    use dropcast_simulate::Interval;
+    use dropcast_fabric::Interval;
 
     /// Twenty differences, of which so many are for the better with this p-value, and so many for the worse.
     fn best(found: &[(&str, usize, usize)], p: f64) -> Option<Advised> {

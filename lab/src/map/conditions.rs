@@ -2,7 +2,7 @@
 
 use crate::closed_loop::Experiment;
 use dropcast_data::Scheduler;
-use dropcast_simulate::{FabricConfig, OnFull, Paths, PoissonFlows, Transport};
+use dropcast_fabric::{FabricConfig, OnFull, Paths, PoissonFlows, Transport};
 use dropcast_switch::AqmSpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;

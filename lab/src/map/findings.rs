@@ -5,7 +5,7 @@
 
 use super::settings::{Kind, LQD, MapSettings, MeasureName, Subject};
 use crate::closed_loop::Comparison;
-use dropcast_simulate::{Interval, largest_discovery, p_value};
+use dropcast_fabric::{Interval, largest_discovery, p_value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;

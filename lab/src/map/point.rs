@@ -4,7 +4,7 @@ use super::conditions::Condition;
 use super::findings::{BOOTSTRAP_SEED, Finding};
 use super::settings::{MapSettings, MeasureName, Subject};
 use crate::closed_loop::{Comparison, PolicyRuns};
-use dropcast_simulate::Interval;
+use dropcast_fabric::Interval;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

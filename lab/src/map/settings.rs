@@ -3,12 +3,12 @@
 use super::conditions::{Condition, Grid};
 use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, lqd, usual_policies};
 use crate::fabric_oracle::default_oracles;
+use dropcast_fabric::{
+    Better, FabricConfig, Incast, Metric, PoissonFlows, SizeBuckets, TrafficConfig,
+};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_simulate::{
-    Better, FabricConfig, Incast, Metric, PoissonFlows, SizeBuckets, TrafficConfig,
-};
 use dropcast_switch::{AqmSpec, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

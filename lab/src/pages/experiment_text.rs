@@ -1,8 +1,8 @@
 //! An experiment in a closed loop, as text: tables of policies by metrics.
 
 use crate::closed_loop::{ExperimentSummary, MetricSummary, PolicySummary};
+use dropcast_fabric::{Metric, MetricUnit};
 use dropcast_reports::numbers::ratio;
-use dropcast_simulate::{Metric, MetricUnit};
 
 /// A column: its heading, and its metric.
 type Column = (&'static str, &'static str);

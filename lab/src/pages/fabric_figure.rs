@@ -6,8 +6,8 @@ use crate::reproduce::fabric::{
     Cell, Claim, FabricFigure, MeasuredFigure, Panels, Paper, Ratio, Vary, figure_metric, pred,
     smartbuf_bursts,
 };
+use dropcast_fabric::{MetricUnit, quantile};
 use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
-use dropcast_simulate::{MetricUnit, quantile};
 use std::fmt::Write as _;
 
 /// One row per point and policy; for figures of metrics the mean and the 95% interval of each, for

@@ -5,10 +5,10 @@ use crate::map::{
     Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
     MeasureName, PolicyTally, PolicyValues, SettingTally, Verdict,
 };
+use dropcast_fabric::Recovery;
 use dropcast_reports::PageError;
 use dropcast_reports::csv::field;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
-use dropcast_simulate::Recovery;
 use std::fmt::Write as _;
 
 /// The axes of a grid, by name.

@@ -1,6 +1,6 @@
 //! How metrics are written.
 
-use dropcast_simulate::{Metric, MetricUnit};
+use dropcast_fabric::{Metric, MetricUnit};
 
 /// A metric's name in words, with its unit if that does not go without saying: `goodput, bit/s`.
 pub(crate) fn metric_label(metric: &Metric) -> String {

@@ -3,8 +3,8 @@
 use super::experiment_text::aligned;
 use crate::closed_loop::Candidate;
 use crate::refine::Refined;
+use dropcast_fabric::Interval;
 use dropcast_reports::numbers::{count, ratio};
-use dropcast_simulate::Interval;
 
 /// The rounds as a table, and what came of them.
 pub fn refined_text(refined: &Refined) -> String {

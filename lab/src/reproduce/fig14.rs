@@ -4,10 +4,10 @@
 //! probability, and Credence runs on the flipped ones. The paper gives neither ports, buffer,
 //! burst rate nor DT's alpha here: [`sweep`] shows what depends on them.
 
+use dropcast_arrivals::{BurstTraffic, WorkloadError};
 use dropcast_data::SwitchSpec;
 use dropcast_data::random::mix;
 use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{BurstTraffic, WorkloadError};
 use dropcast_switch::{
     Alphas, BuildError, Fit, Lqd, Observer, OfflineOptimum, Packet, Policy, PolicyModel,
     PolicySite, PolicySpec, Recorded, Removal, Slotted, Switch, Victim,

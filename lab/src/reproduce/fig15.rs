@@ -1,5 +1,6 @@
 //! Figure 15 of the Credence paper: prediction scores against the number of trees.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_collect::Tracer;
 use dropcast_data::{EventFiles, EventOptions};
 use dropcast_features::FeatureSet;
@@ -15,7 +16,6 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::{choose_split, train_on};
 use dropcast_reports::figure15::DEPTH;
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::{Share, SplitBy, SplitSettings, VoteRule};
 use std::path::{Path, PathBuf};
 

@@ -4,22 +4,19 @@ use super::abm_equations::{self, EquationPanel};
 use super::fabric::{self, FabricFigure, MeasuredFigure, Paper, Scale};
 use super::fig14::{self, Fig14, Fig14Case, Fig14Options, Fig14SweepRow, Fig14Traffic};
 use super::fig15::{self, Fig15Row, Recipe};
-#[cfg(feature = "clap")]
 use crate::closed_loop::MOST_RUNS;
 use crate::closed_loop::Oracles;
 use crate::fabric_oracle::training_experiment;
+use dropcast_arrivals::BurstTraffic;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, real, write_files};
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
-#[cfg(feature = "clap")]
-use dropcast_simulate::BurstTraffic;
 use std::path::{Path, PathBuf};
 
 /// A figure, and how it is measured.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Subcommand))]
+#[derive(Clone, Debug, clap::Subcommand)]
 pub enum Figure {
     /// Figures 6 to 13 at once: oracles are trained once, and what figures share is run once.
     Fabric(FabricFigureSettings),
@@ -112,59 +109,55 @@ pub enum Figure {
 /// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md, docs/figures-abm.md).
 ///
 /// Credence's oracles are trained first, on LQD in the artifact's fabric: websearch at 80%, bursts of 75%.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct FabricFigureSettings {
     /// How large the fabric is.
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    #[arg(long, value_enum, default_value_t)]
     pub scale: FigureScale,
     /// Runs of each policy at each point, with other seeds; 5 unless given.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS)))]
     pub runs: Option<u32>,
     /// Flows start in this time; 50 ms, or 100 at the paper's scale.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..)))]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub duration_ms: Option<u64>,
     /// Seed of the first run.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
-    #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
+    #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }
 
 /// How a figure is measured whose fabric has one scale (docs/figures-pred.md, docs/figures-smartbuf.md).
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct OneScaleSettings {
     /// Runs of each scheme at each point, with other seeds.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS)))]
     pub runs: u32,
     /// Flows start in this time, PRED's long flows run for it; each figure has its own unless given.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..)))]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub duration_ms: Option<u64>,
     /// Seed of the first run.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// DCTCP begins in slow start, as Linux's does, single flows with at most 10 segments.
-    #[cfg_attr(feature = "clap", arg(long))]
+    #[arg(long)]
     pub slow_start: bool,
     /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
-    #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
+    #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }
 
 /// A figure that is compared with equations; nothing of it is random.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct EquationSettings {
     /// Folder for FIGURE.csv, FIGURE.md and the panels as SVG; runs/FIGURE unless given.
-    #[cfg_attr(feature = "clap", arg(short, long, value_name = "DIR"))]
+    #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }
 
 /// How large a fabric is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FigureScale {
     /// 2 leaves, of 16 servers, ABM's of 32: minutes.
     #[default]
@@ -174,53 +167,45 @@ pub enum FigureScale {
 }
 
 /// Figure 14: throughput of LQD over that of Credence, against the flip probability.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Fig14Settings {
     /// Output ports N.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = BurstTraffic::default().ports))]
+    #[arg(long, default_value_t = BurstTraffic::default().ports)]
     pub ports: u16,
     /// Buffer B, packets.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = BurstTraffic::default().burst_packets))]
+    #[arg(long, default_value_t = BurstTraffic::default().burst_packets)]
     pub buffer: u32,
     /// Full-buffer bursts per slot. The paper does not say; by default the curve ends near its 2.9.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = BurstTraffic::default().bursts_per_slot, allow_negative_numbers = true))]
+    #[arg(long, default_value_t = BurstTraffic::default().bursts_per_slot, allow_negative_numbers = true)]
     pub bursts_per_slot: f64,
     /// Let a whole burst arrive in one slot, instead of at most N packets per slot.
-    #[cfg_attr(feature = "clap", arg(long))]
+    #[arg(long)]
     pub bursts_at_once: bool,
     /// Slots.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = BurstTraffic::default().slots))]
+    #[arg(long, default_value_t = BurstTraffic::default().slots)]
     pub slots: u64,
     /// Independent repetitions per flip probability.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS))))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS)))]
     pub repetitions: u32,
     /// Seed of all randomness.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Folder for fig14.csv, fig14.md, fig14.svg and fig14-cases.csv (other ports, buffers and burst rates).
-    #[cfg_attr(
-        feature = "clap",
-        arg(short, long, default_value = "runs/fig14", value_name = "DIR")
-    )]
+    #[arg(short, long, default_value = "runs/fig14", value_name = "DIR")]
     pub output: PathBuf,
 }
 
 /// Figure 15: prediction scores against the number of trees, depth 4.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Fig15Settings {
     /// Labelled traces; by default one is generated.
-    #[cfg_attr(feature = "clap", arg(long, num_args = 1.., value_name = "FILE"))]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     pub data: Vec<PathBuf>,
     /// Seed of all randomness.
-    #[cfg_attr(feature = "clap", arg(long, default_value_t = 1))]
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Folder for fig15-paper and fig15-ours, each .csv and .svg, fig15.md, and for generated files.
-    #[cfg_attr(
-        feature = "clap",
-        arg(short, long, default_value = "runs/fig15", value_name = "DIR")
-    )]
+    #[arg(short, long, default_value = "runs/fig15", value_name = "DIR")]
     pub output: PathBuf,
 }
 

@@ -3,8 +3,8 @@
 use crate::PipelineError;
 use crate::files::read_settings;
 use crate::progress::{Progress, check};
+use dropcast_arrivals::{FabricWorkload, LeafWorkload};
 use dropcast_data::{EventBatch, EventWriter, Frame, SwitchSpecs, event_frame};
-use dropcast_simulate::{FabricWorkload, LeafWorkload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};

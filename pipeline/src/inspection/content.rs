@@ -16,8 +16,8 @@ use dropcast_data::{
     is_folder, read_head, read_small, summarize_capture,
 };
 use dropcast_features::Feature;
-use dropcast_oracle::{MAGIC, Table};
 use dropcast_replay::{Arrival, ArrivalChecker};
+use dropcast_runtime::{MAGIC, Table};
 use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 //! use dropcast_pipeline::progress::Silent;
 //! use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 //! use dropcast_pipeline::{collect, resources, traces, train};
-//! use dropcast_simulate::LeafWorkload;
+//! use dropcast_arrivals::LeafWorkload;
 //!
 //! // What would push-out LQD drop of 20 ms of traffic at a small leaf switch?
 //! let workload = LeafWorkload::small(7);

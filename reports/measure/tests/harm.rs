@@ -1,5 +1,6 @@
 //! How often the default vote rule does harm on rows that no choice has seen.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{EventOptions, EventReader};
 use dropcast_features::FeatureSet;
 use dropcast_measure::oracle_gain::oracle_gain;
@@ -10,7 +11,6 @@ use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::train::{TraceRoles, train_on};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::VoteRule;
 use std::path::Path;
 

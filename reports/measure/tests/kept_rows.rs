@@ -1,5 +1,6 @@
 //! A training reads its traces once, if their rows fit into memory.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{DataError, Departures, SwitchSpecs};
 use dropcast_measure::measure::{ReportRows, measure};
 use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
@@ -12,7 +13,6 @@ use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, TraceBatches, TraceRows};
 use dropcast_pipeline::train::{OpenRoles, train_on};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::Model;
 use std::num::NonZeroUsize;
 use std::sync::Arc;

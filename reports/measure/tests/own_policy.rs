@@ -1,6 +1,7 @@
 //! What the switch's own policy and the best alpha drop, by place and time, counted again by slow switches of one policy
 //! each.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{Event, EventBatch, SwitchSpec, SwitchSpecs};
 use dropcast_features::FeatureSet;
 use dropcast_measure::measure::{ReportRows, measure};
@@ -13,7 +14,6 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::train_on;
 use dropcast_replay::{ReplayPolicy, Sent};
-use dropcast_simulate::LeafWorkload;
 use dropcast_switch::{Fit, LineRate, Packet, PolicySite, PolicySpec, Switch};
 use dropcast_train::{Split, VoteRule};
 use std::collections::BTreeMap;

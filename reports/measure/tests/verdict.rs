@@ -1,5 +1,6 @@
 //! What an oracle could be worth on a trace.
 
+use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{
     DropReason, Event, EventBatch, EventKind, EventOptions, EventReader, LabelledBatch, SwitchSpec,
     SwitchSpecs,
@@ -18,7 +19,6 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::train_on;
 use dropcast_replay::{ReplayPolicy, Sent};
-use dropcast_simulate::LeafWorkload;
 use dropcast_train::{BatchSource, Monotone, Split, VoteRule};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

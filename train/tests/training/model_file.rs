@@ -1,7 +1,7 @@
 //! `model.json`: round trips, faults are refused, and the example on its page is true.
 
 use dropcast_forest::ModelError;
-use dropcast_oracle::DropOracle;
+use dropcast_runtime::DropOracle;
 use dropcast_train::{Model, Monotone};
 
 /// The example of the format's page.

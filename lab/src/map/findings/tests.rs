@@ -1,6 +1,6 @@
 use super::*;
 use crate::closed_loop::PolicyRuns;
-use dropcast_simulate::RunSummary;
+use dropcast_fabric::RunSummary;
 
 /// Innocent timeouts of one policy by run: those that are compared, and for rivals those that are chosen on.
 fn runs(policy: &str, values: &[u64]) -> PolicyRuns {

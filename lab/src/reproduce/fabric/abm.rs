@@ -8,7 +8,7 @@ use super::figures::{Claim, FabricFigure, Panels, Paper, Vary, claim};
 use super::observed::UPLINK_GBPS;
 use super::scale::Scale;
 use crate::closed_loop::{Experiment, NamedPolicy};
-use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Transport};
+use dropcast_fabric::{FabricConfig, Incast, PoissonFlows, TrafficConfig, Transport};
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
 use dropcast_switch::{AqmSpec, PolicySpec};
 
@@ -426,7 +426,7 @@ fn fabric(scale: &Scale, kb_per_port_gbps: f64, queues_per_port: u8) -> FabricCo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_simulate::Fabric;
+    use dropcast_fabric::Fabric;
 
     /// Section 4.1: base RTT 80 us, 4 : 1, 3.84 MB for 40 ports; an answer of figure 6 has 36 KB, which all leave in
     /// the first round trip, the paper's unscheduled packets.

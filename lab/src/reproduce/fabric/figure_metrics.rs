@@ -2,7 +2,7 @@
 
 use Better::{Less, More, Neither};
 use MetricUnit::{Count, GigabitsPerSecond, Microseconds, Packets, Share};
-use dropcast_simulate::{Better, Metric, MetricUnit, Transport};
+use dropcast_fabric::{Better, Metric, MetricUnit, Transport};
 
 /// Name, words, unit and direction of what only figures have.
 const OF_FIGURES: [(&str, &str, MetricUnit, Better); 27] = [

@@ -1,6 +1,6 @@
 //! What a figure varies, what it shows, and what its paper says of it; those of the Credence paper.
 
-use dropcast_simulate::Transport;
+use dropcast_fabric::Transport;
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,10 +6,10 @@ use super::scale::Scale;
 use super::{abm, smartbuf};
 use crate::closed_loop::{Experiment, NamedPolicy, Oracles, Prepared, run_all};
 use crate::fabric_oracle::{default_oracles, train_oracles};
+use dropcast_fabric::Interval;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::Interval;
 use dropcast_switch::PolicySpec;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What is told of one run.
 
-use dropcast_simulate::{
+use dropcast_fabric::{
     DroppedPacket, Fabric, FlowRecord, Interval, Occupancy, SimulationOutcome, Sink, Summarizer,
     Telemetry, Transport,
 };
@@ -12,7 +12,7 @@ pub(super) const UPLINK_GBPS: &str = "uplink_gbps";
 /// Numbers of a run, by name.
 pub(super) type Numbers = BTreeMap<String, f64>;
 
-/// Numbers of runs with different seeds, by name: all of [`dropcast_simulate::RunSummary::metrics`], the same of
+/// Numbers of runs with different seeds, by name: all of [`dropcast_fabric::RunSummary::metrics`], the same of
 /// the flows of each transport (`cubic_short_slowdown_p99`), and `uplink_gbps`, what a leaf's uplinks send while
 /// flows start. What is undefined in a run is left out.
 #[derive(Clone, Debug, Default)]

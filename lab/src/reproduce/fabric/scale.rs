@@ -2,7 +2,7 @@
 
 use super::figures::{FabricFigure, Vary};
 use crate::closed_loop::Experiment;
-use dropcast_simulate::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
+use dropcast_fabric::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 
 /// Buffer per port and Gbps, bytes (section 4.1).
 const BYTES_PER_PORT_GBPS: u32 = 5_120;
@@ -132,7 +132,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_simulate::Fabric;
+    use dropcast_fabric::Fabric;
 
     /// With the paper's links an answer to a request for half a buffer has a packet more than a base RTT
     /// carries. That packet is scheduled, and ABM may reject it.

@@ -7,7 +7,8 @@
 use super::figures::{Claim, FabricFigure, Panels, Paper, Vary};
 use super::scale::Scale;
 use crate::closed_loop::Experiment;
-use dropcast_simulate::{FabricConfig, FlowSizeChoice, Incast, PoissonFlows, TrafficConfig};
+use dropcast_arrivals::FlowSizeChoice;
+use dropcast_fabric::{FabricConfig, Incast, PoissonFlows, TrafficConfig};
 use dropcast_switch::AqmSpec;
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
 
@@ -71,7 +72,7 @@ const PLAIN: FabricFigure = FabricFigure {
     points: &[0.2, 0.4, 0.6, 0.8],
     load: 0.8,
     burst: 0.3,
-    transport: dropcast_simulate::Transport::Dctcp,
+    transport: dropcast_fabric::Transport::Dctcp,
     panels: Panels::Metrics(&[INCAST, LATE, SHORT, LONG]),
     says: "",
     claims: &[],

@@ -11,10 +11,10 @@ use super::observed::{Numbers, RunNumbers};
 use super::scale::Scale;
 use super::smartbuf;
 use crate::closed_loop::run_all;
+use dropcast_fabric::{Fabric, Simulation, Transport, Unwatched};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_simulate::{Fabric, Simulation, Transport, Unwatched};
 use dropcast_switch::PolicySpec;
 use watched::{Bursts, Memory};
 
@@ -182,7 +182,7 @@ impl Task {
         experiment.fabric.seed = experiment.fabric.seed.wrapping_add(run.into());
         experiment.traffic.seed = experiment.traffic.seed.wrapping_add(run.into());
         if figure.name == "smartbuf-fig4" {
-            let fabric = Fabric::try_from(experiment.fabric)?;
+            let fabric = Fabric::try_from(experiment.fabric).map_err(PipelineError::stated)?;
             return beside::observe(&fabric, &policy, point, scale.duration_ns);
         }
         let buffer_bytes = experiment.fabric.leaf_buffer_bytes;
@@ -191,7 +191,7 @@ impl Task {
         for incast in &mut experiment.traffic.incasts {
             incast.burst /= f64::from(memory.times());
         }
-        let fabric = Fabric::try_from(experiment.fabric)?;
+        let fabric = Fabric::try_from(experiment.fabric).map_err(PipelineError::stated)?;
         let flows = experiment
             .traffic
             .mix(&fabric)
@@ -200,7 +200,7 @@ impl Task {
         let simulation =
             Simulation::new(&fabric, |id, site| bursts.watch(&policy, memory, id, site), flows)
                 .map_err(|error| PipelineError::setting("policy", error.to_string()))?;
-        simulation.run(&mut Unwatched)?;
+        simulation.run(&mut Unwatched).map_err(PipelineError::stated)?;
         Ok(bursts.numbers(buffer_bytes, fabric.config().leaves))
     }
 }

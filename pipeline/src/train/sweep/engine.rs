@@ -1,11 +1,9 @@
 //! A sweep: every combination of settings, trained on one reading of the rows.
 
 use super::folder::{PartKey, PartTimes, SweepFolder};
-use super::loop_choice::LoopChoice;
 use super::part_sizes::part_sizes;
 use super::settings::{SweepSettings, no_data};
 use super::squeezing::BestSqueezing;
-use super::swept::Swept;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
@@ -26,14 +24,14 @@ use std::time::Instant;
 ///
 /// # Errors
 /// If a trace cannot be opened, and those of [`sweep_on`].
-pub fn sweep<L: LoopChoice>(
-    settings: &SweepSettings<L>,
+pub fn sweep(
+    settings: &SweepSettings,
     folder: &Path,
     resume: bool,
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<Swept<L::Chosen>, PipelineError> {
+) -> Result<SweepTable, PipelineError> {
     settings.check()?;
     SweepFolder::spare(folder, settings.inputs())?;
     sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
@@ -45,18 +43,16 @@ pub fn sweep<L: LoopChoice>(
 ///
 /// # Errors
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
-pub fn sweep_on<L: LoopChoice>(
-    settings: &SweepSettings<L>,
+pub fn sweep_on(
+    settings: &SweepSettings,
     traces: OpenRoles,
     folder: &Path,
     resume: bool,
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<Swept<L::Chosen>, PipelineError> {
+) -> Result<SweepTable, PipelineError> {
     let plan = settings.plan()?;
-    // Before anything is trained.
-    settings.closed_loop.as_ref().map(LoopChoice::check).transpose()?;
     let sweep = Sweep::open(settings, traces, resources, progress)?;
     let folder = SweepFolder::open(folder, resume)?;
     let (mut table, mut models, timings) = sweep.train(&plan, &folder, progress)?;
@@ -68,17 +64,8 @@ pub fn sweep_on<L: LoopChoice>(
         let squeezing = BestSqueezing { settings, budget, rows, folder, resources };
         squeezing.replace(&mut table, &mut models, progress)?;
     }
-    let closed_loop = match &settings.closed_loop {
-        Some(by) => {
-            let (chosen, model) = by.choose(&models, resources, progress)?;
-            models.push((SweepFolder::LOOP_MODEL.to_owned(), model));
-            Some(chosen)
-        }
-        None => None,
-    };
-    let swept = Swept { table, closed_loop };
-    folder.finish(&swept, &models, &timings, &page(&swept.table)?)?;
-    Ok(swept)
+    folder.finish(&table, &models, &timings, &page(&table)?)?;
+    Ok(table)
 }
 
 /// Trains the share `nth` of `of` of a sweep's settings into `folder`, as parts that [`sweep`]
@@ -87,8 +74,8 @@ pub fn sweep_on<L: LoopChoice>(
 ///
 /// # Errors
 /// Those of [`sweep`].
-pub fn sweep_share<L: LoopChoice>(
-    settings: &SweepSettings<L>,
+pub fn sweep_share(
+    settings: &SweepSettings,
     folder: &Path,
     (nth, of): (usize, usize),
     resources: &Resources,
@@ -104,8 +91,8 @@ pub fn sweep_share<L: LoopChoice>(
     Ok(())
 }
 
-fn traces_and_split<L: LoopChoice>(
-    settings: &SweepSettings<L>,
+fn traces_and_split(
+    settings: &SweepSettings,
     traces: OpenRoles,
     features: &FeatureSet,
     progress: &dyn Progress,
@@ -134,8 +121,8 @@ type KeptPart = (SweepPart, Option<PartTimes>);
 type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
-    fn open<L: LoopChoice>(
-        settings: &SweepSettings<L>,
+    fn open(
+        settings: &SweepSettings,
         traces: OpenRoles,
         resources: &Resources,
         progress: &dyn Progress,

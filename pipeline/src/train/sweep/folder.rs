@@ -1,10 +1,9 @@
 //! The folder of a sweep: parts that are finished, and what becomes of them.
 
-use super::swept::Swept;
 use crate::PipelineError;
 use crate::files::{FolderLock, check_replaced, create_folder, spare_inputs};
 use dropcast_data::{DataError, TableColumn, remove_old, sha256, write_atomic, write_table};
-use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTimings};
+use dropcast_train::{SweepGroup, SweepPart, SweepRow, SweepScores, SweepTable, SweepTimings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -14,8 +13,7 @@ use std::path::{Path, PathBuf};
 const ROWS_KEY: &str = "dropcast.sweep";
 
 /// What is found, beside the models.
-const RESULTS: [&str; 5] =
-    ["sweep.json", "report.html", "rows.parquet", "timings.json", "closed-loop.json"];
+const RESULTS: [&str; 4] = ["sweep.json", "report.html", "rows.parquet", "timings.json"];
 
 /// The folder.
 pub(super) struct SweepFolder {
@@ -58,9 +56,6 @@ pub(super) struct PartTimes {
 }
 
 impl SweepFolder {
-    /// The model that was chosen in the closed loop.
-    pub(super) const LOOP_MODEL: &str = "models/best-closed-loop.json";
-
     /// Makes the folder, or takes one that is there; one that holds a sweep only to go on with it.
     pub(super) fn open(path: &Path, resume: bool) -> Result<Self, PipelineError> {
         if path.exists() && !path.is_dir() {
@@ -180,7 +175,7 @@ impl SweepFolder {
     /// before, its tables first: no table names a model that is not there, or another one.
     pub(super) fn finish(
         &self,
-        swept: &Swept<impl Serialize>,
+        table: &SweepTable,
         models: &[(String, String)],
         timings: &SweepTimings,
         page: &str,
@@ -195,13 +190,9 @@ impl SweepFolder {
             write_atomic(&self.path.join(name), text.as_bytes())?;
         }
         write_atomic(&self.path.join("timings.json"), pretty(timings)?.as_bytes())?;
-        let Swept { table, closed_loop } = swept;
         let footer = (ROWS_KEY, table.format_version.to_string());
         write_table(&self.path.join("rows.parquet"), columns(&table.rows), footer)?;
         write_atomic(&self.path.join("report.html"), page.as_bytes())?;
-        if let Some(chosen) = closed_loop {
-            write_atomic(&self.path.join("closed-loop.json"), pretty(chosen)?.as_bytes())?;
-        }
         Ok(write_atomic(&self.path.join("sweep.json"), pretty(table)?.as_bytes())?)
     }
 }

@@ -1,6 +1,5 @@
 //! `sweep.toml`: what a sweep reads, how it divides rows and what it varies.
 
-use super::loop_choice::{LoopChoice, NoLoop};
 use crate::PipelineError;
 use crate::files::read_settings;
 use crate::settings::{TrainSettings, check_budget, check_max_features};
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The settings of a sweep.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SweepSettings<L = NoLoop> {
+pub struct SweepSettings {
     /// Labelled traces; all of them train if there are others. Files need them.
     #[serde(default)]
     pub data: Vec<PathBuf>,
@@ -32,8 +31,6 @@ pub struct SweepSettings<L = NoLoop> {
     pub budget: Option<Budget>,
     /// How rows of `data` are divided.
     pub split: Option<SplitSettings>,
-    /// The closed loop in which the Pareto-optimal and the best models are compared; none without.
-    pub closed_loop: Option<L>,
     /// What is varied.
     #[serde(default)]
     pub axes: SweepAxes,
@@ -47,13 +44,13 @@ pub(super) fn no_data() -> PipelineError {
     PipelineError::setting("data", "expected at least one labelled trace")
 }
 
-impl<L: LoopChoice> SweepSettings<L> {
+impl SweepSettings {
     /// Reads and checks a `sweep.toml`.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
-        let mut settings: SweepSettings<L> = read_settings(path)?;
+        let mut settings: SweepSettings = read_settings(path)?;
         settings.file = Some(path.to_owned());
         settings.check().map_err(|error| error.in_file(path.display()))?;
         Ok(settings)
@@ -77,9 +74,6 @@ impl<L: LoopChoice> SweepSettings<L> {
     /// What is wrong with them.
     pub fn check_but_data(&self) -> Result<(), PipelineError> {
         self.plan()?;
-        if let Some(closed_loop) = &self.closed_loop {
-            closed_loop.check()?;
-        }
         if let Some(budget) = &self.budget {
             for features in &self.axes.features {
                 check_budget(budget, features)?;
@@ -167,18 +161,5 @@ impl<L: LoopChoice> SweepSettings<L> {
             }
         }
         Ok(FeatureSet::try_from(names)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SweepSettings;
-
-    #[test]
-    fn a_sweep_that_asks_for_a_loop_is_refused_where_there_is_none() {
-        let read = |text: &str| toml::from_str::<SweepSettings>(text).map_err(|e| e.to_string());
-        assert!(read("data = ['trace.parquet']").is_ok());
-        let error = read("data = ['trace.parquet']\n[closed_loop]\nruns = 5").unwrap_err();
-        assert!(error.contains("line 2") && error.contains("no closed loop"), "{error}");
     }
 }

@@ -1,7 +1,6 @@
 //! The best model of each feature set, squeezed into the sweep's budget.
 
 use super::folder::{BestKey, SweepFolder};
-use super::loop_choice::LoopChoice;
 use super::settings::SweepSettings;
 use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
@@ -22,15 +21,15 @@ pub(super) struct SqueezedBest {
 }
 
 /// A sweep whose best models are squeezed.
-pub(super) struct BestSqueezing<'a, L> {
-    pub(super) settings: &'a SweepSettings<L>,
+pub(super) struct BestSqueezing<'a> {
+    pub(super) settings: &'a SweepSettings,
     pub(super) budget: &'a Budget,
     pub(super) rows: &'a SweptRows,
     pub(super) folder: &'a SweepFolder,
     pub(super) resources: &'a Resources,
 }
 
-impl<L: LoopChoice> BestSqueezing<'_, L> {
+impl BestSqueezing<'_> {
     /// Puts squeezed models in place of the best of each feature set, in `table` and in `models`.
     pub(super) fn replace(
         &self,

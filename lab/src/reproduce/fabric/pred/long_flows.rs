@@ -4,11 +4,11 @@ use super::simulated::{LINK_DELAY_NS, RATE_BPS, SAMPLE_NS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
-use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{
+use dropcast_fabric::{
     Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry, Transport,
     quantile,
 };
+use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
 use dropcast_switch::aqm::pred::FlowCounter;
 
@@ -91,7 +91,8 @@ impl LongFlows {
             end_ns,
             seed,
             ..FabricConfig::default()
-        }))?;
+        }))
+        .map_err(PipelineError::stated)?;
         let flow = |from| Flow {
             // Not all at once, and each run otherwise.
             start_ns: match u64::from(from) {

@@ -3,11 +3,12 @@
 use super::simulated::{SAMPLE_NS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
-use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{
-    Fabric, FabricConfig, FlowRecord, FlowSizeChoice, FlowSizeName, Occupancy, Pattern,
-    PoissonFlows, Sink, TrafficConfig, Transport, quantile,
+use dropcast_arrivals::{FlowSizeChoice, FlowSizeName};
+use dropcast_fabric::{
+    Fabric, FabricConfig, FlowRecord, Occupancy, Pattern, PoissonFlows, Sink, TrafficConfig,
+    Transport, quantile,
 };
+use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
 
 /// Flows that start in this share of a run are not measured: PRED begins with its first setting.
@@ -64,7 +65,8 @@ impl OneReceiver {
             sample_interval_ns: SAMPLE_NS,
             seed,
             ..plain
-        }))?;
+        }))
+        .map_err(PipelineError::stated)?;
         let sizes = match self.sizes {
             Sizes::Named(name) => FlowSizeChoice::Named(name),
             Sizes::Between(least, most) => {

@@ -4,7 +4,8 @@ use super::long_flows::{self, EQUATION, EQUATION_2_OVER_P, LONG_FLOWS, LongFlows
 use super::one_receiver::{OneReceiver, Sizes};
 use super::simulated::{LINK_DELAY_NS, RATE_BPS};
 use crate::reproduce::fabric::figures::{Claim, FabricFigure, Panels, Paper, Vary};
-use dropcast_simulate::{FlowSizeName, Transport};
+use dropcast_arrivals::FlowSizeName;
+use dropcast_fabric::Transport;
 
 /// A figure and how it is measured.
 pub(super) struct Scene {

@@ -5,12 +5,13 @@ use super::one_receiver::Times;
 use super::simulated::{LINK_DELAY_NS, RATE_BPS, simulate};
 use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
+use dropcast_arrivals::FlowSizeChoice;
 use dropcast_data::Scheduler;
-use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, FlowSizeChoice, Pattern,
-    PoissonFlows, Sink, Telemetry, TrafficConfig, Transport, Workload as _,
+use dropcast_fabric::{
+    Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Pattern, PoissonFlows, Sink,
+    Telemetry, TrafficConfig, Transport, Workload as _,
 };
+use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
 
 /// Queues of a port: of acknowledgements, and of the services.
@@ -50,7 +51,8 @@ pub(super) fn observe(
         end_ns,
         seed,
         ..plain
-    }))?;
+    }))
+    .map_err(PipelineError::stated)?;
     let small = |service: u16| PoissonFlows {
         load: SMALL_LOAD,
         sizes: FlowSizeChoice::Points(vec![(SMALL_BYTES[0] - 1, 0.0), (SMALL_BYTES[1], 1.0)]),

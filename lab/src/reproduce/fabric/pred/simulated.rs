@@ -1,7 +1,7 @@
 //! A run of a fabric whose buffers are so large that nothing is dropped.
 
+use dropcast_fabric::{Fabric, Simulation, SimulationOutcome, Sink, Workload};
 use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{Fabric, Simulation, SimulationOutcome, Sink, Workload};
 use dropcast_switch::{NoParameters, PolicySpec};
 
 /// Of links, bits per second, and what a link of a round trip within a leaf adds to the 80 us of the paper's simulations
@@ -23,5 +23,5 @@ pub(super) fn simulate(
     let sharing = PolicySpec::CompleteSharing(NoParameters {});
     let simulation = Simulation::new(fabric, |_, site| sharing.build(site), flows)
         .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
-    Ok(simulation.run(sink)?)
+    simulation.run(sink).map_err(PipelineError::stated)
 }

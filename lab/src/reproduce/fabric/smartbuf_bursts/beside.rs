@@ -1,10 +1,10 @@
 //! Figure 4: a long flow within a leaf, and incasts at another port of it.
 
 use crate::reproduce::fabric::observed::Numbers;
-use dropcast_pipeline::PipelineError;
-use dropcast_simulate::{
+use dropcast_fabric::{
     Fabric, Flow, FlowClass, FlowList, FlowRecord, Simulation, Sink, Telemetry, Transport,
 };
+use dropcast_pipeline::PipelineError;
 use dropcast_switch::PolicySpec;
 
 /// Servers of other leaves that answer each request.
@@ -62,7 +62,7 @@ pub(super) fn observe(
     };
     let simulation = Simulation::new(fabric, build, FlowList::new(flows))
         .map_err(|error| PipelineError::setting("policy", error.to_string()))?;
-    simulation.run(&mut sink)?;
+    simulation.run(&mut sink).map_err(PipelineError::stated)?;
     Ok(sink.numbers(u64::from(config.segment_bytes)))
 }
 

@@ -1,0 +1,43 @@
+//! What a switch remembers of flows, in a table of fixed size.
+
+use crate::BuildError;
+use dropcast_runtime::spare_tails::flow_slot;
+
+/// A table of fixed size, like registers of a programmable switch, with one slot for all flows whose hashes agree in the last
+/// bits: a flow that takes another's slot is new, and so is the other when it returns.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowTable<T> {
+    slots: Vec<(u64, T)>,
+}
+
+impl<T: Clone + Default> FlowTable<T> {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// If the number of slots is no power of two up to 2^24.
+    pub(crate) fn new(slots: usize) -> Result<Self, BuildError> {
+        Ok(FlowTable { slots: vec![(0, T::default()); flow_slots(slots)?] })
+    }
+
+    /// What is known of a flow, whose hash is not 0; what is known of none, if another flow had the slot.
+    pub(crate) fn flow(&mut self, hash: u64) -> &mut T {
+        let place = flow_slot(hash, self.slots.len());
+        let (owner, known) = &mut self.slots[place];
+        if *owner != hash {
+            (*owner, *known) = (hash, T::default());
+        }
+        known
+    }
+}
+
+/// Slots for flows.
+///
+/// # Errors
+/// If they are no power of two up to 2^24.
+pub(crate) fn flow_slots(flows: usize) -> Result<usize, BuildError> {
+    if flows.is_power_of_two() && flows <= 1 << 24 {
+        return Ok(flows);
+    }
+    let problem = format!("is {flows}, expected a power of two up to 2^24");
+    Err(BuildError::parameter("flows", problem))
+}
