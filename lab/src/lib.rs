@@ -1,11 +1,11 @@
 //! The lab: policies compared in a fabric whose senders react, oracles chosen there, and the papers' figures
-//! measured again. The product (collect, train, report, export) does not know it; of the lab's results, it is
-//! the command and the Python package that show them.
+//! measured again. The pipeline (collect, train, report, export) does not know it.
 //!
 //! An experiment is in [`closed_loop`], many of them are a [`map`](mod@map), [`refine`] chooses and trains oracles
 //! in them, [`reproduce`] has the papers' figures; [`pages`] shows what came of it.
 
 pub mod closed_loop;
+pub mod command;
 pub mod fabric_oracle;
 pub mod map;
 pub mod pages;

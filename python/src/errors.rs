@@ -16,7 +16,7 @@ pub(crate) fn exception(py: Python<'_>, is_the_users: bool, message: &str) -> Py
 
 /// What the pipeline says.
 pub(crate) fn pipeline(py: Python<'_>, error: &PipelineError) -> PyErr {
-    exception(py, error.is_the_users(), &dropcast_cli::message(error))
+    exception(py, error.is_the_users(), &dropcast_terminal::message(error))
 }
 
 /// What a file or frame lacks.

@@ -56,7 +56,7 @@ fn read<T: clap::FromArgMatches>(
 /// What is wrong, with the setting's name in Python, `vote: "f2" is unknown, expected f1, credence`, for clap's `invalid value
 /// 'f2' for '--vote <RULE>'`.
 fn in_words(error: &clap::Error) -> String {
-    let text = dropcast_cli::argument_message(error);
+    let text = dropcast_terminal::argument_message(error);
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.trim_start_matches("error: ").trim();
