@@ -287,7 +287,7 @@ pub(crate) struct ExportArgs {
     pub(crate) model: Option<PathBuf>,
     /// A decision on the switch's own queues in place of a model, over Dynamic Thresholds, as code for the switch: a forest, such as
     /// oracle:base=dt:alpha=8,model=model.json (docs/filter.md), the untrained rule, such as oracle:gate=0.5 (docs/rule.md),
-    /// spare-tails (docs/spare-tails.md), or fab (docs/policies.md).
+    /// spare-tails (lab/notes/spare-tails.md), or fab (docs/policies.md).
     #[arg(long, value_name = "POLICY", conflicts_with = "model", requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the

@@ -139,15 +139,15 @@ JOBS = [
     Job("run", "run --config run-{v}.toml --name out --runs . --replace"),
     Job("sweep", "sweep sweep-{v}.toml -o out --resume", parts="parts/", whole="sweep.json"),
     Job("simulate", "simulate --workload workload-{v}.toml -o out/events.parquet", makes_folder=False),
-    Job("experiment", "simulate --experiment experiment-{v}.toml -o out"),
-    Job("map", "map map-{v}.toml -o out"),
+    Job("experiment", "lab simulate experiment-{v}.toml -o out"),
+    Job("map", "lab map map-{v}.toml -o out"),
     # Goes on with what it kept; the file is not a result.
-    Job("kept", "map map-{v}.toml -o out --keep kept.jsonl"),
-    Job("fig14", "reproduce fig14 --slots {slots} --repetitions 1 -o out"),
-    Job("fig15", "reproduce fig15 --data trace-{v}.parquet -o out"),
+    Job("kept", "lab map map-{v}.toml -o out --keep kept.jsonl"),
+    Job("fig14", "lab reproduce fig14 --slots {slots} --repetitions 1 -o out"),
+    Job("fig15", "lab reproduce fig15 --data trace-{v}.parquet -o out"),
     # Two figures at once.
-    Job("figures", "reproduce pred-fig4 --runs 1 --duration-ms 1 --seed {slots} -o out"),
-    Job("refine", "refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out"),
+    Job("figures", "lab reproduce pred-fig4 --runs 1 --duration-ms 1 --seed {slots} -o out"),
+    Job("refine", "lab refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out"),
 ]
 
 
@@ -193,7 +193,7 @@ class Room:
                 shutil.copy(folder / f"events-{version}.parquet", place)
             theirs = {"a": "boosted.lightgbm.txt", "b": "regression.lightgbm.txt"}[version]
             shutil.copy(FORESTS / theirs, folder / version / "forest.txt")
-            self.good(f"simulate --experiment experiment-{version}.toml -o fabric-{version}")
+            self.good(f"lab simulate experiment-{version}.toml -o fabric-{version}")
             self.good(f"collect --events fabric-{version}/lqd/run-0/events.parquet -o fabric-{version}.parquet")
         self.states = {}
         for job in jobs:
@@ -211,7 +211,10 @@ class Room:
         return job.command.format(v=version, slots={"a": 300, "b": 400}[version])
 
     def argv(self, command):
-        return [self.dropcast, *command.split()]
+        program, words = self.dropcast, command.split()
+        if words[0] == "lab":
+            program, words = f"{program}-lab", words[1:]
+        return [program, *words]
 
     def good(self, command):
         subprocess.run(self.argv(command), cwd=self.folder, check=True, stdout=subprocess.DEVNULL)

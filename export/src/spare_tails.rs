@@ -1,4 +1,4 @@
-//! Early drops in bursts over Dynamic Thresholds as code (`docs/spare-tails.md`).
+//! Early drops in bursts over Dynamic Thresholds as code (`lab/notes/spare-tails.md`).
 
 mod packets;
 

@@ -1,5 +1,5 @@
 //! Decides the papers' claims for every arrival sequence of small switches under every reading, and
-//! prints the smallest counterexample where one fails (`docs/theory.md`).
+//! prints the smallest counterexample where one fails (`lab/notes/theory.md`).
 //!
 //! `cargo run --release -p dropcast-lab --example counterexamples -- CLAIM N,B [N,B ...]`,
 //! CLAIM one of
@@ -21,23 +21,23 @@
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 #![allow(dead_code, reason = "the tests use more of the modules it shares with them")]
 
-#[path = "../../switch/tests/theory/explore.rs"]
+#[path = "../tests/theory/explore.rs"]
 mod explore;
-#[path = "../../switch/tests/theory/games.rs"]
+#[path = "../tests/theory/games.rs"]
 mod games;
-#[path = "../../switch/tests/theory/model.rs"]
+#[path = "../tests/theory/model.rs"]
 mod model;
-#[path = "../../switch/tests/theory/pseudocode.rs"]
+#[path = "../tests/theory/pseudocode.rs"]
 mod pseudocode;
-#[path = "../../switch/tests/theory/reading.rs"]
+#[path = "../tests/theory/reading.rs"]
 mod reading;
-#[path = "../../switch/tests/theory/rivals.rs"]
+#[path = "../tests/theory/rivals.rs"]
 mod rivals;
-#[path = "../../switch/tests/theory/safeguards.rs"]
+#[path = "../tests/theory/safeguards.rs"]
 mod safeguards;
-#[path = "../../switch/tests/theory/theorem_1_lines.rs"]
+#[path = "../tests/theory/theorem_1_lines.rs"]
 mod theorem_1_lines;
-#[path = "../../switch/tests/theory/theorem_1_search.rs"]
+#[path = "../tests/theory/theorem_1_search.rs"]
 mod theorem_1_search;
 
 use explore::{Game, Move, Verdict, decide};

@@ -1,4 +1,4 @@
-//! What one drop does to flows, and forests that learn from it (`docs/closed-loop.md`).
+//! What one drop does to flows, and forests that learn from it (`lab/notes/closed-loop.md`).
 //!
 //! `cargo run --release -p dropcast-lab --example forks -- EXPERIMENT.toml BASE FORKS VOTE MODEL.json`
 //!

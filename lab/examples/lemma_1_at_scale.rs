@@ -1,5 +1,5 @@
 //! How often, and how far, Lemma 1 and Theorem 2 of the Credence paper fail on bursty traffic, and
-//! what Credence that pays back transmits (`docs/theory.md`): 16 ports, a buffer of 160, bursts of 160 packets to one port as a Poisson
+//! what Credence that pays back transmits (`lab/notes/theory.md`): 16 ports, a buffer of 160, bursts of 160 packets to one port as a Poisson
 //! process of 0.02 per slot (or the rate given as argument), at most 16 packets in a slot.
 //!
 //! `cargo run --release -p dropcast-lab --example lemma_1_at_scale -- [BURSTS_PER_SLOT]`

@@ -1,5 +1,5 @@
 //! Credence, and Credence that pays back its safeguard, on the arrivals of a trace, with LQD's
-//! drops flipped at random and with the predictions of forests (`docs/theory.md`).
+//! drops flipped at random and with the predictions of forests (`lab/notes/theory.md`).
 //!
 //! `cargo run --release -p dropcast-lab --example pay_back_on_events -- EVENTS SWITCH.toml [MODEL.json ...]`
 //!

@@ -1,4 +1,4 @@
-//! What a search in the loop finds (`docs/where-an-oracle-pays.md`).
+//! What a search in the loop finds (`lab/notes/where-an-oracle-pays.md`).
 //!
 //! `cargo run --release -p dropcast-lab --example search -- [rule] [filter] [spare-tails] [POLICY] [seed=1] [generations=6] [population=8]`
 //!

@@ -1,11 +1,11 @@
 //! The strongest counterexample to Theorem 1 of the Credence paper: prints its numbers, and draws
-//! `docs/figures/theorem-1.svg` (`docs/theory.md`).
+//! `lab/notes/figures/theorem-1.svg` (`lab/notes/theory.md`).
 //!
 //! `cargo run --release -p dropcast-lab --example theorem_1 -- [FILE.svg]`
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-#[path = "../../switch/tests/theory/starvation.rs"]
+#[path = "../tests/theory/starvation.rs"]
 mod starvation;
 
 use dropcast_data::SwitchSpec;

@@ -1,4 +1,4 @@
-//! Policies in a fabric whose senders react to losses, marks and telemetry (`docs/fabric.md`).
+//! Policies in a fabric whose senders react to losses, marks and telemetry (`lab/notes/fabric.md`).
 //!
 //! An [`Experiment`] says which policies to compare in which fabric, under which traffic and how
 //! often. [`Experiment::prepare`] checks it and reads its models; [`Prepared::compare`] runs it.

@@ -1,5 +1,5 @@
 //! Oracles that are chosen by what they do to flows, and trained again on what they meet
-//! (`docs/closed-loop.md`).
+//! (`lab/notes/closed-loop.md`).
 //!
 //! A round runs the decision with the current oracle, labels what its switches meet, trains on these
 //! rows and all earlier ones, and measures the new forest in the loop: DAgger (Ross, Gordon and
@@ -95,7 +95,7 @@ impl RefineSettings {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopSettings {
-    /// Fabric and traffic (docs/fabric.md); those of `simulate --experiment` unless given.
+    /// Fabric and traffic (lab/notes/fabric.md); those of `dropcast-lab simulate` unless given.
     #[arg(long, value_name = "FILE.toml")]
     pub experiment: Option<PathBuf>,
     /// Runs to choose by, 5 or more; as many others confirm the choice.

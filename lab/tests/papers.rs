@@ -1,4 +1,4 @@
-//! The main claim of each paper in the fabric, small: that it holds, or, where docs/papers.md says so, that it does not.
+//! The main claim of each paper in the fabric, small: that it holds, or, where lab/notes/papers.md says so, that it does not.
 //! NDT's is in lab/ndt/tests/claim.rs.
 
 use dropcast_lab::closed_loop::Oracles;

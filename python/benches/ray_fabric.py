@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Ray costs an experiment of many short runs, and what a task moves (docs/ray.md).
 
-Usage: ray_fabric.py --dropcast target/release/dropcast [--runs 50] [--workers 2]. Two policies run `runs`
+Usage: ray_fabric.py --lab target/release/dropcast-lab [--runs 50] [--workers 2]. Two policies run `runs`
 times each: by the command on as many threads as workers, and by `dropcast.ray.experiment`. Both must come
 to the same. Then the tasks are sent again with all runs known: what is left is what a task costs.
 """
@@ -47,14 +47,14 @@ def timed(call):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--dropcast", required=True, type=os.path.abspath)
+    parser.add_argument("--lab", required=True, type=os.path.abspath)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         config, keep = pathlib.Path(folder, "loop.toml"), pathlib.Path(folder, "runs.jsonl")
         config.write_text(EXPERIMENT.format(runs=args.runs))
-        typed = [args.dropcast, "simulate", "--experiment", config, "--format", "json"]
+        typed = [args.lab, "simulate", config, "--format", "json"]
         typed += ["--threads", str(args.workers)]
         local = {"address": "local", "_node_ip_address": "127.0.0.1", "num_cpus": args.workers}
         _, started = timed(lambda: ray.init(include_dashboard=False, log_to_driver=False, **local))

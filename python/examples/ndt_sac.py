@@ -1,12 +1,12 @@
 """NDT by its own method (Wang et al., INFOCOM 2022): a permutation-equivariant network of 47,650 parameters, trained with
 soft actor-critic in dropcast's environment, and compared with constant alphas on traces that training did not see.
 
-    pip install 'skrl[jax]==2.1.1' and dropcast's wheel with its extra gym (docs/environment.md)
+    pip install 'skrl[jax]==2.1.1' and dropcast's wheel with its extra gym (lab/notes/environment.md)
     python ndt_sac.py train --minutes 15 --output ndt-sac.msgpack
     python ndt_sac.py compare ndt-sac.msgpack --traces 105
     python ndt_sac.py look ndt-sac.msgpack --traces 60
 
-The learner is skrl's SAC in JAX, which installs without CUDA. docs/environment.md describes both.
+The learner is skrl's SAC in JAX, which installs without CUDA. lab/notes/environment.md describes both.
 """
 
 from __future__ import annotations

@@ -166,25 +166,46 @@ pub(crate) fn add_own(py: Python<'_>, features: &mut FeatureSet, own: &[String])
     Ok(())
 }
 
-/// Runs the command with these arguments, the first of which is its name. Returns its exit code.
+/// Runs the program with these arguments, the first of which is its name: `dropcast`, or `dropcast-lab`. Returns its
+/// exit code.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| dropcast_cli::run_command(arguments))
+    let is_lab = arguments.first().is_some_and(|name| name == "dropcast-lab");
+    py.detach(|| match is_lab {
+        true => dropcast_lab::command::run_command(arguments),
+        false => dropcast_cli::run_command(arguments),
+    })
 }
 
-/// Every command with its arguments and defaults, as JSON: the package's functions are held to it.
+/// Every command of both programs with its arguments and defaults, as JSON: the package's functions are held to it.
+/// A command that both have is one function, with the arguments of both.
 #[pyfunction]
 pub(crate) fn commands() -> String {
-    let mut command = dropcast_cli::command();
-    command.build();
-    subcommands(&command).to_string()
+    let [mut found, lab] =
+        [dropcast_cli::command(), dropcast_lab::command::command()].map(|mut of| {
+            of.build();
+            subcommands(&of)
+        });
+    for (name, command) in lab {
+        match found.get_mut(&name).and_then(|known| known["arguments"].as_array_mut()) {
+            Some(known) => {
+                for argument in command["arguments"].as_array().into_iter().flatten() {
+                    if known.iter().all(|of| of["name"] != argument["name"]) {
+                        known.push(argument.clone());
+                    }
+                }
+            }
+            None => {
+                found.insert(name, command);
+            }
+        }
+    }
+    Value::Object(found).to_string()
 }
 
-fn subcommands(command: &Command) -> Value {
+fn subcommands(command: &Command) -> serde_json::Map<String, Value> {
     let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
-    let commands: serde_json::Map<String, Value> =
-        commands.map(|command| (command.get_name().to_owned(), described(command))).collect();
-    Value::Object(commands)
+    commands.map(|command| (command.get_name().to_owned(), described(command))).collect()
 }
 
 fn described(command: &Command) -> Value {

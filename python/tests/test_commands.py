@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,18 @@ def run(command, tmp_path, monkeypatch):
     """Runs the command where the test works."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments):
-        said = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
+    def run(*arguments, program=(command,)):
+        said = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True)
         assert said.returncode == 0, said.stderr
         return said.stdout
 
     return run
+
+
+@pytest.fixture
+def run_lab(run):
+    """Runs the lab's command where the test works, from the package."""
+    return partial(run, program=[sys.executable, "-m", "dropcast.lab"])
 
 
 def files(folder):
@@ -145,11 +152,11 @@ def test_features_of_the_users_own(run):
     assert model.to_json() == Path("model.json").read_text()
 
 
-def test_refined_models_are_those_of_the_command(run, trace_file, trace, model):
+def test_refined_models_are_those_of_the_command(run_lab, trace_file, trace, model):
     Path("loop.toml").write_text(toml(LOOP))
     model.save("model.json")
     told = json.loads(
-        run("refine", "--experiment", "loop.toml", "--runs=5", "--data", trace_file, "--rounds=1",
+        run_lab("refine", "--experiment", "loop.toml", "--runs=5", "--data", trace_file, "--rounds=1",
             "--labelled-runs=1", "--n-estimators=2", "--format=json", "-o", "theirs")
     )
     settings = dict(runs=5, rounds=1, labelled_runs=1, n_estimators=2)
@@ -178,9 +185,9 @@ def test_refined_models_are_those_of_the_command(run, trace_file, trace, model):
         dropcast.refine(trace, model=3)
 
 
-def test_maps_are_those_of_the_command(run):
+def test_maps_are_those_of_the_command(run_lab):
     Path("small.toml").write_text(toml(MAP))
-    told = json.loads(run("map", "small.toml", "-o", "theirs", "--format=json"))
+    told = json.loads(run_lab("map", "small.toml", "-o", "theirs", "--format=json"))
     found = dropcast.map("small.toml", threads=1)
     assert files("runs/small") == files("theirs") and found == told
     assert "pairs of a point and a measure" in str(found)
@@ -221,17 +228,17 @@ def test_kept_runs_of_experiments_are_not_repeated(run):
         dropcast.simulate(keep="runs.jsonl")
 
 
-def test_experiments_write_the_files_of_the_command(run):
+def test_experiments_write_the_files_of_the_command(run_lab):
     Path("loop.toml").write_text(toml(LOOP))
-    run("simulate", "--experiment", "loop.toml", "--runs=2", "--record=flows", "-o", "theirs")
+    run_lab("simulate", "loop.toml", "--runs=2", "--record=flows", "-o", "theirs")
     dropcast.simulate(experiment=LOOP, runs=2, record="flows", output="ours")
     made = files("ours")
     assert made == files("theirs")
     assert b"<svg" in made["flow-times-incast-fct.svg"]
 
 
-def test_figures_are_those_of_the_command(run):
-    run("reproduce", "fig14", "--slots=500", "--repetitions=1", "-o", "theirs")
+def test_figures_are_those_of_the_command(run_lab):
+    run_lab("reproduce", "fig14", "--slots=500", "--repetitions=1", "-o", "theirs")
     made = dropcast.reproduce("fig14", slots=500, repetitions=1, output="ours")
     assert files("ours") == files("theirs")
     assert sorted(os.path.basename(path) for path in made) == sorted(files("theirs"))

@@ -91,7 +91,7 @@ def test_a_constant_alpha_is_dynamic_thresholds(experiment, interval_ns):
 
 
 def test_on_ndts_traffic_alphas_drawn_at_random_gain_and_a_constant_32_does_not():
-    """NDT's main claim is a gain over DT with alpha 1: docs/papers.md says that chance has it here."""
+    """NDT's main claim is a gain over DT with alpha 1: lab/notes/papers.md says that chance has it here."""
     env = BufferEnv(history=1)
     ratios = []
     for seed in range(1_000_000, 1_000_012):

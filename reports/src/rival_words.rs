@@ -214,8 +214,7 @@ pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
         (spec.looks_at_first_rtt() && first_rtt == 0).then(|| {
             format!(
                 "No packet is known here to be of its flow's first round trip, which {policy} looks at. dropcast collect \
-                 --flows keeps that, if the events tell it (docs/trace.md); or try it in the fabric (dropcast simulate \
-                 --experiment)."
+                 --flows keeps that, if the events tell it (docs/trace.md); or try it in the fabric (dropcast-lab simulate)."
             )
         })
     };

@@ -27,7 +27,7 @@ fn undefined_numbers_are_not_written_as_numbers() {
     }
 }
 
-/// Theorem 2 fails, and predictions with an eta of 1 can be wrong (docs/theory.md).
+/// Theorem 2 fails, and predictions with an eta of 1 can be wrong (lab/notes/theory.md).
 #[test]
 fn no_page_calls_theorem_2_a_bound_or_an_eta_of_1_perfect() {
     let report = tiny::report(RowOrder::Arrival);

@@ -10,7 +10,7 @@
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
 //! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`), and so does
-//! [`SpareTails`](spare_tails::SpareTails) (`docs/spare-tails.md`); [`Filter`] has an oracle, but no virtual LQD (`docs/filter.md`).
+//! [`SpareTails`](spare_tails::SpareTails) (`lab/notes/spare-tails.md`); [`Filter`] has an oracle, but no virtual LQD (`docs/filter.md`).
 //!
 //! ```
 //! use dropcast_runtime::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};

@@ -1,4 +1,4 @@
-//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`docs/spare-tails.md`).
+//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`lab/notes/spare-tails.md`).
 
 use crate::NotReady;
 use core::ops::RangeInclusive;

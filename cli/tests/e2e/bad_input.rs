@@ -1,21 +1,8 @@
 //! For any bad input: one message that says what, where and what to do; exit code 1; nothing on
 //! stdout, and no file added or changed.
 
-use crate::room::{Room, SMALL, skipped};
+use crate::room::{Room, SMALL, refuse, skipped};
 use serde_json::Value;
-
-/// A command that must be refused.
-#[track_caller]
-pub(crate) fn refuse(room: &Room, typed: &str) -> String {
-    let (files, folders) = (room.files(), room.folders());
-    let said = room.dropcast(typed);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
-    assert!(said.stderr.starts_with("error: "), "{said}");
-    assert_eq!(said.stderr.matches("\nerror: ").count(), 0, "{said}");
-    assert!(room.files().keys().eq(files.keys()) && room.folders() == folders, "left {said}");
-    assert!(room.files() == files, "changed {said}");
-    said.to_string()
-}
 
 const SWITCH: &str = "\
 ports = 2
@@ -400,10 +387,6 @@ fn runs_that_cannot_end_well() {
         "simulate --load nan -o out.parquet",
         "simulate --burst 1e9 -o out.parquet",
         "simulate --duration-ms 18446744073709551615 -o out.parquet",
-        "reproduce fig14 --ports 0 -o out",
-        "reproduce fig14 --bursts-per-slot -1 -o out",
-        "reproduce fig14 --repetitions 0 -o out",
-        "reproduce fig15 --data missing.parquet -o out",
     ] {
         transcript.push_str(&refuse(&room, typed));
     }
@@ -483,7 +466,6 @@ fn only_files_are_replaced() {
     symlink("none", room.path("to-none")).unwrap();
     std::fs::create_dir(room.path("tables")).unwrap();
     symlink("../pipe", room.path("tables/model.dct")).unwrap();
-    symlink("../pipe", room.path("tables/fig14.svg")).unwrap();
     symlink("../pipe", room.path("tables/sweep.json")).unwrap();
     room.write("sweep.toml", "data = ['runs/small/trace.parquet']");
     std::fs::create_dir(room.path("runs/piped")).unwrap();
@@ -496,7 +478,6 @@ fn only_files_are_replaced() {
         "report --model model.json --data runs/small/trace.parquet -o pipe",
         "simulate -o pipe",
         "export model.json --target dct -o tables",
-        "reproduce fig14 -o tables",
         "sweep sweep.toml -o tables",
         "sweep sweep.toml -o tables --resume",
         "run --config small.toml --name piped",

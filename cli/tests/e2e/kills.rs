@@ -1,72 +1,10 @@
 //! Killed at each call that changes what is in a folder, a command leaves the old results or the new ones.
 
+use crate::disturbed::{Files, KILLED, disturbed, leaves_nothing_beyond_a_limit, results};
 use crate::room::{Room, SMALL};
 use dropcast_data::{Event, EventReader};
-use std::collections::BTreeMap;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// What is under a folder; not what begins with a dot.
-type Files = BTreeMap<String, Vec<u8>>;
-
-/// Calls that change what is in a folder.
-const CALLS: &str = "linkat,link,rename,renameat,renameat2,mkdir,unlink,unlinkat,rmdir";
-
-/// Runs a command, with an effect at one of its calls; the calls that it made.
-fn traced(room: &Room, typed: &str, inject: Option<&str>) -> (Output, Vec<String>) {
-    let log = tempfile::NamedTempFile::new().unwrap();
-    let output = Command::new("strace")
-        .args(["-f", "-qq", "-e", &format!("trace={CALLS}"), "-o"])
-        .arg(log.path())
-        .args(inject.iter().flat_map(|inject| ["-e", inject]))
-        .arg(env!("CARGO_BIN_EXE_dropcast"))
-        .args(typed.split_whitespace())
-        .current_dir(room.path("."))
-        .output()
-        .expect("strace is installed");
-    let log = std::fs::read_to_string(log.path()).unwrap();
-    let call = |line: &str| Some(line.split_once('(')?.0.split_whitespace().nth(1)?.to_owned());
-    (output, log.lines().filter_map(call).collect())
-}
-
-fn results(room: &Room, folder: &str) -> Files {
-    let is_result = |name: &String| {
-        let hidden = name.split('/').any(|part| part.starts_with('.'));
-        name.starts_with(folder) && !hidden && !name.ends_with("timings.json")
-    };
-    room.files().into_iter().filter(|(name, _)| is_result(name)).collect()
-}
-
-/// Begins with the files of `before`, and runs a command as often as it has such calls. Each time one has
-/// the effect. Returns what was in `folder` afterwards, and whether the command failed by itself.
-fn disturbed(room: &Room, folder: &str, typed: &str, effect: &str) -> Vec<(Files, bool)> {
-    let before = room.files();
-    let begin = || {
-        for entry in std::fs::read_dir(room.path(".")).unwrap() {
-            let path = entry.unwrap().path();
-            let removed = match path.is_dir() {
-                true => std::fs::remove_dir_all(path),
-                false => std::fs::remove_file(path),
-            };
-            removed.unwrap();
-        }
-        before.iter().for_each(|(name, bytes)| room.write(name, bytes));
-    };
-    let (output, calls) = traced(room, typed, None);
-    assert!(output.status.success() && calls.len() > 2, "{calls:?}: {output:?}");
-    let found = calls.iter().enumerate().map(|(at, call)| {
-        begin();
-        let nth = calls[..=at].iter().filter(|other| *other == call).count();
-        let inject = format!("inject={call}:{effect}:when={nth}");
-        let (output, _) = traced(room, typed, Some(&inject));
-        (results(room, folder), output.status.code() == Some(1))
-    });
-    let found = found.collect();
-    begin();
-    found
-}
-
-const KILLED: &str = "signal=SIGKILL";
 
 #[test]
 fn a_killed_export_leaves_one_set_of_files() {
@@ -178,81 +116,6 @@ fn a_killed_sweep_names_no_model_of_another() {
     }
 }
 
-/// Of two commands that write into `out`, killed or failing at any call, each leaves its own result whole, or
-/// that of the other.
-fn check_one_result(room: &Room, old: &str, new: &str) {
-    room.good(new);
-    let of_new = results(room, "out/");
-    std::fs::remove_dir_all(room.path("out")).unwrap();
-    room.good(old);
-    let of_old = results(room, "out/");
-    assert!(of_old != of_new && !of_old.is_empty());
-    for effect in [KILLED, "error=EIO"] {
-        for (files, failed) in disturbed(room, "out/", new, effect) {
-            let is_old = files == of_old;
-            assert!(is_old || files == of_new && !failed, "{new}, {effect}: {:?}", files.keys());
-        }
-    }
-    room.good(new);
-    assert!(results(room, "out/") == of_new);
-    let hidden = room.files().into_keys().chain(room.folders());
-    assert!(!hidden.into_iter().any(|name| name.contains("/.") || name.starts_with('.')));
-}
-
-const FABRIC: &str = "
-[fabric]
-leaves = 2
-spines = 1
-servers = 2
-[traffic]
-duration_ns = 300_000
-[[traffic.flows]]
-load = 0.5
-[[traffic.incasts]]
-burst = 1.5
-fan_in = 2
-per_server_hz = 3000.0
-";
-
-#[test]
-fn a_killed_experiment_leaves_one_result() {
-    let room = Room::new();
-    room.write("a.toml", format!("policies = ['lqd', 'dt']\n{FABRIC}"));
-    room.write("b.toml", format!("policies = ['lqd', 'harmonic']\nruns = 2\n{FABRIC}"));
-    let command = |name| format!("simulate --experiment {name}.toml --threads 1 -o out");
-    check_one_result(&room, &command("a"), &command("b"));
-}
-
-#[test]
-fn a_killed_map_leaves_one_result() {
-    let room = Room::new();
-    for (name, measure) in [("a", "goodput_bps"), ("b", "short_slowdown_p99")] {
-        let grid = format!("[[grids]]\nname = '{name}'\nload = [0.4, 0.5]\n");
-        let head = format!("runs = 2\noracles = {{}}\nmeasures = ['{measure}']\n");
-        room.write(&format!("{name}.toml"), format!("{head}{FABRIC}{grid}"));
-    }
-    check_one_result(&room, "map a.toml --threads 1 -o out", "map b.toml --threads 1 -o out");
-}
-
-#[test]
-fn a_killed_figure_leaves_one_result() {
-    let command = |slots| format!("reproduce fig14 --slots {slots} --repetitions 1 -o out");
-    check_one_result(&Room::new(), &command(300), &command(400));
-}
-
-#[test]
-fn a_killed_refinement_leaves_one_result() {
-    let room = Room::with_a_run();
-    room.write("a.toml", format!("policies = ['lqd']\n{FABRIC}"));
-    let command = |vote: &str| {
-        format!(
-            "refine --experiment a.toml --runs 5 --rounds 0 --model runs/small/model.json \
-             --objective {vote} --threads 1 -o out"
-        )
-    };
-    check_one_result(&room, &command("goodput_bps"), &command("short_slowdown_p99"));
-}
-
 /// The arrivals of the small run at two switches, as a trace.
 fn two_switches(room: &Room) {
     let switch = String::from_utf8(room.read("runs/small/switch.toml")).unwrap();
@@ -334,48 +197,9 @@ fn a_trace_that_cannot_be_read_is_no_lack_of_drops() {
 }
 
 #[test]
-fn jobs_at_the_same_time_never_mix() {
-    let room = Room::new();
-    room.write("a.toml", format!("policies = ['lqd', 'dt']\n{FABRIC}"));
-    room.write("b.toml", format!("policies = ['lqd', 'harmonic']\n{FABRIC}"));
-    let command = |name| format!("simulate --experiment {name}.toml -o out");
-    let result = |name| {
-        room.good(&command(name));
-        results(&room, "out/")
-    };
-    let each = [result("a"), result("b")];
-    let (room, command) = (&room, &command);
-    for _ in 0..3 {
-        std::thread::scope(|scope| {
-            for name in ["a", "b", "a", "b"] {
-                scope.spawn(move || {
-                    let said = room.dropcast(&command(name));
-                    assert!(
-                        said.code == Some(0) || said.stderr.contains("another job is at work "),
-                        "{said}"
-                    );
-                });
-            }
-        });
-        let files = results(room, "out/");
-        assert!(each.contains(&files), "{:?}", files.keys());
-    }
-}
-
-#[test]
 fn a_file_that_grows_too_large_leaves_nothing() {
     let room = Room::with_a_run();
-    room.write("a.toml", format!("policies = ['lqd']\n{FABRIC}"));
-    for typed in ["run --config small.toml --name large", "simulate --experiment a.toml -o large"] {
-        let before = room.files();
-        let limited = format!("ulimit -f 4 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast"));
-        let output =
-            Command::new("sh").args(["-c", &limited]).current_dir(room.path(".")).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{typed}: {said}");
-        assert!(said.contains("cannot be written"), "{typed}: {said}");
-        assert!(room.files() == before && !room.path("large").exists());
-    }
+    leaves_nothing_beyond_a_limit(&room, "run --config small.toml --name large");
 }
 
 #[test]

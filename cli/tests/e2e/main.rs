@@ -3,13 +3,16 @@
 //! A snapshot is a transcript: commands as typed, and their output.
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+use std::path::PathBuf;
+
 mod bad_input;
 mod capture_draft;
 mod carrying_over;
-mod closed_loop;
 mod counters;
 mod daily;
 mod decisions;
+#[cfg(target_os = "linux")]
+mod disturbed;
 mod drop_reports;
 mod folders;
 mod formats;
@@ -20,7 +23,6 @@ mod inspect;
 #[cfg(target_os = "linux")]
 mod kills;
 mod layouts;
-mod map;
 mod ns3;
 mod objects;
 mod other_buffers;
@@ -28,11 +30,9 @@ mod other_inputs;
 #[cfg(all(feature = "linfa", feature = "smartcore"))]
 mod other_trainers;
 mod own_features;
-mod papers;
 mod pipeline;
 mod pipes;
 mod realism;
-mod reproduce;
 mod resources;
 mod room;
 mod shell_files;
@@ -46,3 +46,8 @@ mod training;
 mod trust;
 mod verdict;
 mod verify;
+
+/// The program that a room runs for a subcommand.
+fn program(_: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_dropcast"))
+}

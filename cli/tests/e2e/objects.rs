@@ -93,24 +93,24 @@ mod with_a_server {
             self.ask(&format!("GET /bucket/{name}"))
         }
 
-        fn dropcast(&self, room: &Room, typed: &str) -> Said {
-            room.dropcast_with(
-                typed,
-                &[
-                    ("AWS_ENDPOINT", &format!("http://{}", self.address)),
-                    ("AWS_ALLOW_HTTP", "true"),
-                    ("AWS_ACCESS_KEY_ID", "test"),
-                    ("AWS_SECRET_ACCESS_KEY", "test"),
-                    ("AWS_REGION", "us-east-1"),
-                ],
-            )
+        fn dropcast(&self, room: &Room, typed: &str) -> Output {
+            let mut command = room.command(typed.split_whitespace());
+            command.envs([
+                ("AWS_ENDPOINT", format!("http://{}", self.address).as_str()),
+                ("AWS_ALLOW_HTTP", "true"),
+                ("AWS_ACCESS_KEY_ID", "test"),
+                ("AWS_SECRET_ACCESS_KEY", "test"),
+                ("AWS_REGION", "us-east-1"),
+            ]);
+            command.output().unwrap()
         }
 
         fn good(&self, room: &Room, typed: &str) -> String {
-            let said = self.dropcast(room, typed);
-            let only_notes = said.stderr.lines().all(|line| line.starts_with("note: "));
-            assert!(said.code == Some(0) && only_notes, "{said}");
-            said.stdout
+            let output = self.dropcast(room, typed);
+            let stderr = without_progress(&String::from_utf8(output.stderr).unwrap());
+            let only_notes = stderr.lines().all(|line| line.starts_with("note: "));
+            assert!(output.status.success() && only_notes, "{typed}: {stderr}");
+            String::from_utf8(output.stdout).unwrap()
         }
     }
 

@@ -1,6 +1,5 @@
 //! Features of the user's own: columns that dropcast copies from the events into models.
 
-use crate::closed_loop::EXPERIMENT;
 use crate::room::Room;
 use serde_json::Value;
 
@@ -63,12 +62,6 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
 
     let error = bad(&room, "export model.json --target c --switch leaf.toml -o decision");
     assert!(error.contains("place is not dropcast's: the caller supplies it"), "{error}");
-    room.write("loop.toml", EXPERIMENT);
-    let error = bad(
-        &room,
-        "simulate --experiment loop.toml --policy credence:model=model.json --runs 1 -o looped",
-    );
-    assert!(error.contains("model.json: needs place, a feature of your own"), "{error}");
     let error = bad(&room, &format!("{train} --own nowhere -o other.json"));
     assert!(error.contains("nowhere") && error.contains("burst_end, place"), "{error}");
     let error = bad(&room, &format!("{train} --own rank -o other.json"));

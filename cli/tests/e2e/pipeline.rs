@@ -1,10 +1,9 @@
 //! Same input and seed, same bytes: for any threads, folder and sequence of commands.
 
-use crate::room::{Room, SMALL};
-use dropcast_data::{InputProvenance, LabelledBatch, TraceReader, sha256};
+use crate::room::{Room, SMALL, rows};
+use dropcast_data::sha256;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 const OUTPUTS: [&str; 9] = [
     "config.toml",
@@ -34,13 +33,6 @@ fn assert_same(room: &Room, one: &str, other: &str) {
     assert!(!one.is_empty() && one.keys().eq(other.keys()), "{:?} {:?}", one.keys(), other.keys());
     let differing: Vec<&String> = one.keys().filter(|&name| one[name] != other[name]).collect();
     assert!(differing.is_empty(), "differ: {differing:?}");
-}
-
-/// All rows of a trace with all features, and its inputs.
-pub(crate) fn rows(path: &Path) -> (Vec<LabelledBatch>, Vec<InputProvenance>) {
-    let meta = TraceReader::open(path, &[]).unwrap().meta().clone();
-    let reader = TraceReader::open(path, &meta.features).unwrap();
-    (reader.map(Result::unwrap).collect(), meta.inputs)
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A folder to run `dropcast` in, and its output.
 
+use crate::program;
+use dropcast_data::{InputProvenance, LabelledBatch, TraceReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
@@ -95,19 +97,6 @@ impl Room {
         self.dropcast_on(typed, b"")
     }
 
-    /// As [`dropcast`](Self::dropcast), with variables of the environment.
-    #[cfg(feature = "object-store")]
-    pub(crate) fn dropcast_with(&self, typed: &str, variables: &[(&str, &str)]) -> Said {
-        let mut command = self.command(typed.split_whitespace());
-        let output = command.envs(variables.iter().copied()).output().unwrap();
-        Said {
-            typed: typed.to_owned(),
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: without_progress(&String::from_utf8(output.stderr).unwrap()),
-        }
-    }
-
     /// As [`dropcast`](Self::dropcast), with something on standard input.
     pub(crate) fn dropcast_on(&self, typed: &str, stdin: &[u8]) -> Said {
         let mut child = self
@@ -168,9 +157,11 @@ impl Room {
         said.stdout
     }
 
-    /// `dropcast` with arguments, in the folder, on a terminal of fixed width.
+    /// A subcommand with arguments, in the folder, on a terminal of fixed width.
     pub(crate) fn command(&self, args: impl IntoIterator<Item: AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dropcast"));
+        let mut args = args.into_iter().peekable();
+        let subcommand = args.peek().map(|first| first.as_ref().to_string_lossy().into_owned());
+        let mut command = Command::new(program(&subcommand.unwrap_or_default()));
         command.args(args).current_dir(self.0.path()).env("COLUMNS", "100").stdin(Stdio::null());
         command
     }
@@ -181,9 +172,66 @@ impl Room {
 }
 
 /// Without the lines that tell how far a long job is, as on a slow machine: `  name  42 %  (20 s)`.
-fn without_progress(stderr: &str) -> String {
+pub(crate) fn without_progress(stderr: &str) -> String {
     let is_progress = |line: &&str| line.starts_with("  ") && line.trim_end().ends_with(" s)");
     stderr.split_inclusive('\n').filter(|line| !is_progress(line)).collect()
+}
+
+/// A command that must be refused.
+#[track_caller]
+pub(crate) fn refuse(room: &Room, typed: &str) -> String {
+    let (files, folders) = (room.files(), room.folders());
+    let said = room.dropcast(typed);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");
+    assert!(said.stderr.starts_with("error: "), "{said}");
+    assert_eq!(said.stderr.matches("\nerror: ").count(), 0, "{said}");
+    assert!(room.files().keys().eq(files.keys()) && room.folders() == folders, "left {said}");
+    assert!(room.files() == files, "changed {said}");
+    said.to_string()
+}
+
+/// All rows of a trace with all features, and its inputs.
+pub(crate) fn rows(path: &Path) -> (Vec<LabelledBatch>, Vec<InputProvenance>) {
+    let meta = TraceReader::open(path, &[]).unwrap().meta().clone();
+    let reader = TraceReader::open(path, &meta.features).unwrap();
+    (reader.map(Result::unwrap).collect(), meta.inputs)
+}
+
+/// Checks that each command that begins with `program` in texts, pages and folders of pages is understood.
+pub(crate) fn check_shown(
+    program: &str,
+    room: &Room,
+    texts: impl IntoIterator<Item = String>,
+    pages: &[PathBuf],
+) {
+    let mut texts: Vec<String> = texts.into_iter().collect();
+    for path in pages {
+        let paths = match fs::read_dir(path) {
+            Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+            Err(_) => vec![path.clone()],
+        };
+        let is_page = |path: &&PathBuf| path.extension().is_some_and(|kind| kind == "md");
+        texts.extend(paths.iter().filter(is_page).map(|path| fs::read_to_string(path).unwrap()));
+    }
+    let shown: Vec<String> = texts.iter().flat_map(|text| commands_in(program, text)).collect();
+    assert!(shown.len() >= 6, "{shown:?}");
+    for command in shown {
+        // What is not understood is said at once; what works may take minutes.
+        let said = room.stderr_within(&command, Duration::from_secs(2));
+        assert!(!said.contains("--help"), "{program}{command} is not understood: {said}");
+    }
+}
+
+/// Arguments of the indented lines that are commands of a program, alone or at the end of a pipe.
+fn commands_in(program: &str, text: &str) -> Vec<String> {
+    let indented = text.lines().filter(|line| line.starts_with("  "));
+    let commands = indented.filter_map(|line| {
+        let last = line.rsplit(" | ").next()?.trim();
+        let arguments = last.strip_prefix(program)?;
+        let arguments = arguments.split(" #").next()?.split(" > ").next()?;
+        Some(arguments.trim().to_owned())
+    });
+    commands.collect()
 }
 
 /// Reports a skipped check on the real stderr, because the test harness captures `eprintln!`.
@@ -208,7 +256,9 @@ duration_ns = 20_000_000
 
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "$ dropcast {}", self.typed)?;
+        let program = program(self.typed.split(' ').next().unwrap_or_default());
+        let name = program.file_stem().unwrap_or_default().to_string_lossy();
+        writeln!(f, "$ {name} {}", self.typed)?;
         f.write_str(&self.stdout)?;
         for line in self.stderr.lines() {
             writeln!(f, "2> {line}")?;

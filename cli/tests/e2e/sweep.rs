@@ -1,7 +1,6 @@
 //! `sweep`: every row equals what `train` gives, and an interrupted sweep loses nothing.
 
-use crate::bad_input::refuse;
-use crate::room::Room;
+use crate::room::{Room, refuse};
 use dropcast_train::SWEEP_FORMAT_VERSION;
 use serde_json::Value;
 use std::collections::BTreeMap;

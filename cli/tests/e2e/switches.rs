@@ -1,8 +1,6 @@
 //! Several switches in one input.
 
-use crate::bad_input::refuse;
-use crate::pipeline::rows;
-use crate::room::Room;
+use crate::room::{Room, refuse, rows};
 use dropcast_data::{ArrivalColumns, Event, EventReader, LabelledBatch};
 use serde_json::Value;
 

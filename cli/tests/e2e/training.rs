@@ -1,7 +1,6 @@
 //! Beyond one forest on one split: folds of runs, models of switches, budgets, votes by replay.
 
-use crate::bad_input::refuse;
-use crate::room::Room;
+use crate::room::{Room, refuse};
 use serde_json::Value;
 
 /// The labels come from a switch that saw all packets; so must the replay.

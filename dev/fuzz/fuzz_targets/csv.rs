@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::csv(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::run("csv", bytes));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::ns3(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::run("ns3", bytes));

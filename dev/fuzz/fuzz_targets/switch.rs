@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::switch(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dropcast_fuzz::run("switch", bytes));

@@ -1,179 +1,19 @@
 //! What each fuzz target does with its bytes. Whether they are accepted does not matter; a panic, an
-//! endless loop, or more than a gigabyte of memory does.
+//! endless loop, or more than a gigabyte of memory does. Tests of both programs run the targets on their corpora
+//! (`cli/tests/corpus.rs`, `lab/tests/corpus.rs`).
 
-use dropcast_data::{
-    DropReports, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
-    SwitchSpec, SwitchSpecs, TraceReader, describe, read_switch_file,
-};
-use dropcast_export::{Origin, Target, export};
-use dropcast_interop::{ImportTask, import as import_forest};
-use dropcast_lab::closed_loop::Experiment;
-use dropcast_lab::map::MapSettings;
-use dropcast_runtime::Table;
-use dropcast_pipeline::files::read_settings;
-use dropcast_run::settings::RunSettings;
-use dropcast_pipeline::train::sweep::SweepSettings;
-use dropcast_arrivals::{FabricWorkload, LeafWorkload};
-use dropcast_fabric::{Fabric, FabricConfig, FlowList, Transport};
-use dropcast_train::Model;
-use std::path::{Path, PathBuf};
+mod files;
+mod lab;
+mod pipeline;
 
-/// Events as text.
-pub fn csv(bytes: &[u8]) {
-    events(bytes, EventFormat::Csv);
-}
+pub(crate) use files::with_file;
 
-/// Events as Parquet.
-pub fn parquet(bytes: &[u8]) {
-    events(bytes, EventFormat::Parquet);
-}
+/// The inputs of each target.
+pub(crate) const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 
-/// Events as Arrow IPC.
-pub fn arrow(bytes: &[u8]) {
-    events(bytes, EventFormat::Arrow);
-}
-
-/// Events as ns-3 prints them.
-pub fn ns3(bytes: &[u8]) {
-    events(bytes, EventFormat::Ns3);
-}
-
-/// Packets of a capture.
-pub fn capture(bytes: &[u8]) {
-    events(bytes, EventFormat::Capture);
-}
-
-/// Reports of drops: sFlow datagrams in a capture, or tables.
-pub fn drops(bytes: &[u8]) {
-    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/capture/ethernet.pcap");
-    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
-    with_file(bytes, |path| {
-        for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
-            let Ok(drops) = DropReports::read(&[path.to_owned()], 1_000_000_000, on_bad_row) else {
-                continue;
-            };
-            let options = EventOptions {
-                specs: Some(specs.clone()),
-                on_bad_row,
-                port: Some(1),
-                drops: Some(drops),
-                ..EventOptions::default()
-            };
-            if let Ok(files) = EventFiles::open(std::slice::from_ref(&capture), &options) {
-                let _ = files.filter(Result::is_ok).count();
-            }
-        }
-    });
-}
-
-/// Labelled traces of any format.
-pub fn trace(bytes: &[u8]) {
-    with_file(bytes, |path| {
-        let _ = describe(path, &EventColumns::default()).is_ok();
-        let Ok(reader) = TraceReader::open(path, &[]) else { return };
-        let features = reader.meta().features.clone();
-        if let Ok(rows) = TraceReader::open(path, &features) {
-            let _ = rows.filter(Result::is_ok).count();
-        }
-    });
-}
-
-/// Switch descriptions, with port maps.
-pub fn switch(bytes: &[u8]) {
-    with_file(bytes, |path| {
-        if let Ok(file) = read_switch_file(path) {
-            let written = file.specs.to_toml();
-            let again = SwitchSpecs::from_toml(&written).expect("our own words are understood");
-            assert_eq!(again, file.specs);
-        }
-    });
-}
-
-/// Settings of every command; the first byte chooses which.
-pub fn settings(bytes: &[u8]) {
-    let Some((first, text)) = bytes.split_first() else { return };
-    with_file(text, |path| {
-        let _ = match first % 6 {
-            0 => read_settings::<RunSettings>(path).is_ok(),
-            1 => SweepSettings::read(path).is_ok(),
-            2 => Experiment::read(path).is_ok(),
-            3 => MapSettings::read(path).is_ok(),
-            4 => read_settings::<LeafWorkload>(path).is_ok_and(|w| w.switch_spec().is_ok()),
-            _ => read_settings::<FabricWorkload>(path).is_ok_and(|w| w.switch_specs().is_ok()),
-        };
-    });
-}
-
-/// Lists of flows of any format.
-pub fn flows(bytes: &[u8]) {
-    let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
-    if let Ok(list) = FlowList::read(bytes, Transport::Dctcp, 1, |flow| fabric.check_flow(flow)) {
-        assert!(list.flows().is_sorted_by_key(|flow| flow.start_ns));
-    }
-}
-
-/// `model.json`, exported if it is sound.
-pub fn model(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(model) = Model::from_json(text) else { return };
-    let origin = Origin::of_model(&model, "fuzzed", "");
-    for name in ["c", "dct", "json"] {
-        let target: Target = name.parse().expect("a known target");
-        let _ = export(&model.forest, &origin, target).is_ok();
-    }
-    assert_eq!(Model::from_json(&model.to_json()).expect("our own words"), model);
-}
-
-/// `.dct` tables.
-pub fn table(bytes: &[u8]) {
-    let Ok(table) = Table::parse(bytes) else { return };
-    let features = table.feature_codes().len();
-    for value in [0, 1, 1_000, u32::MAX] {
-        let _ = table.predicts_drop(&vec![value; features]);
-    }
-}
-
-/// Forests of other tools.
-pub fn import(bytes: &[u8]) {
-    for allow_rounding in [false, true] {
-        let task = ImportTask {
-            format: None,
-            features: None,
-            switch: Default::default(),
-            threshold: None,
-            allow_rounding,
-            name: String::new(),
-            sha256: String::new(),
-        };
-        let _ = import_forest(bytes, &task).is_ok();
-    }
-}
-
-fn events(bytes: &[u8], format: EventFormat) {
-    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
-    with_file(bytes, |path| {
-        for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
-            let options = EventOptions {
-                specs: Some(specs.clone()),
-                on_bad_row,
-                port: Some(1),
-                format: Some(format),
-                ..EventOptions::default()
-            };
-            if let Ok(reader) = EventReader::open(path, options) {
-                let _ = reader.filter(Result::is_ok).count();
-            }
-        }
-        let _ = describe(path, &EventColumns::default()).is_ok();
-    });
-}
-
-/// Readers take files. One for each process, in memory where the system has such a folder.
-fn with_file(bytes: &[u8], read: impl FnOnce(&Path)) {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    let path: PathBuf = folder.join(format!("dropcast-fuzz-{}", std::process::id()));
-    std::fs::write(&path, bytes).expect("a temporary file is written");
-    read(&path);
-    let _ = std::fs::remove_file(&path);
+/// Gives bytes to the target of this name.
+pub fn run(name: &str, bytes: &[u8]) {
+    let mut targets = pipeline::TARGETS.iter().chain(&lab::TARGETS);
+    let (_, target) = targets.find(|(known, _)| *known == name).expect("a known target");
+    target(bytes);
 }

@@ -3,7 +3,7 @@
 //! [`import_cycles`] finds the files of a crate that import each other. A path counts for the file
 //! that defines its target, even through a re-export; so a module that only declares and re-exports
 //! its children is never in a cycle. [`settings_struct`] and [`settings_enum`] read what structs of settings say of
-//! their fields.
+//! their fields; [`product_lines`] counts code.
 //!
 //! ```no_run
 //! let cycles = dropcast_tidy::import_cycles("train/src".as_ref())?;
@@ -13,6 +13,7 @@
 
 mod cycles;
 mod imports;
+mod lines;
 mod modules;
 mod resolve;
 mod settings;
@@ -20,6 +21,7 @@ mod settings;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+pub use lines::product_lines;
 pub use modules::TidyError;
 pub use settings::{
     SettingsEnum, SettingsField, SettingsStruct, TypeName, settings_enum, settings_struct,

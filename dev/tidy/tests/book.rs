@@ -1,4 +1,4 @@
-//! The book: docs/SUMMARY.md lists every page once, and links between pages hold.
+//! The books, of the pipeline and of the lab: each SUMMARY.md lists every page once, and links between pages hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a folder").to_owned()
 }
+
+/// The folders of the books.
+const BOOKS: [&str; 2] = ["docs", "lab/notes"];
 
 /// The pages of a folder by path.
 fn pages(folder: &Path) -> BTreeMap<PathBuf, String> {
@@ -59,7 +62,12 @@ fn anchors(page: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_summary_lists_every_page_once() {
-    let docs = root().join("docs");
+    for folder in BOOKS {
+        check_summary(&root().join(folder));
+    }
+}
+
+fn check_summary(docs: &Path) {
     let summary = fs::read_to_string(docs.join("SUMMARY.md")).expect("a summary");
     let mut listed: Vec<PathBuf> = links(&summary)
         .iter()
@@ -67,15 +75,20 @@ fn the_summary_lists_every_page_once() {
         .map(|link| docs.join(link))
         .collect();
     listed.sort();
-    let pages = pages(&docs).into_keys().filter(|page| !page.ends_with("SUMMARY.md"));
+    let pages = pages(docs).into_keys().filter(|page| !page.ends_with("SUMMARY.md"));
     assert_eq!(listed, pages.collect::<Vec<_>>());
 }
 
 #[test]
 fn links_hold() {
-    let (root, docs) = (root(), root().join("docs"));
+    let root = root();
+    let books = BOOKS.map(|book| root.join(book).canonicalize().expect("a folder"));
+    let is_in_a_book = |page: &Path| {
+        page.canonicalize().is_ok_and(|page| books.iter().any(|book| page.starts_with(book)))
+    };
     let mut wrong = Vec::new();
-    for (page, text) in pages(&root).into_iter().chain(pages(&docs)) {
+    let folders = ["", "lab"].into_iter().chain(BOOKS);
+    for (page, text) in folders.flat_map(|folder| pages(&root.join(folder))) {
         for link in links(&text) {
             if link.is_empty() || link.contains("://") {
                 continue;
@@ -85,9 +98,10 @@ fn links_hold() {
                 "" => page.clone(),
                 path => page.parent().expect("a folder").join(path),
             };
-            let leaves_the_book = page.starts_with(&docs) && path.starts_with("..");
+            // Both are built into one folder, so that links between them hold.
+            let leaves_the_books = is_in_a_book(&page) && !is_in_a_book(&file);
             let holds = file.exists()
-                && !leaves_the_book
+                && !leaves_the_books
                 && (anchor.is_empty()
                     || anchors(&fs::read_to_string(&file).unwrap_or_default()).contains(anchor));
             if !holds {
@@ -95,7 +109,11 @@ fn links_hold() {
             }
         }
     }
-    assert!(wrong.is_empty(), "links that lead nowhere, or out of the book:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "links that lead nowhere, or out of the books:\n{}",
+        wrong.join("\n")
+    );
 }
 
 #[test]

@@ -29,13 +29,6 @@ fn no_two_files_import_each_other() {
     }
 }
 
-#[test]
-fn only_the_command_and_the_python_package_know_the_lab() {
-    let knowing = crates().into_iter().filter(|(_, manifest)| manifest.contains("\ndropcast-lab"));
-    let names: Vec<_> = knowing.map(|(name, _)| name).collect();
-    assert_eq!(names, ["cli", "python"].map(PathBuf::from));
-}
-
 /// The cycles of a crate with these files.
 fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().expect("a crate can be written and read");

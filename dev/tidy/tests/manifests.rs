@@ -73,6 +73,38 @@ fn the_oracle_says_of_itself_what_the_workspace_says() {
     assert_eq!(proptest(&oracle["dev-dependencies"]), proptest(&all["dependencies"]));
 }
 
+/// The crates of this workspace that a crate is built on.
+fn built_on(folder: &str) -> Vec<String> {
+    let manifest = manifest(&root().join(folder));
+    let dependencies = manifest.get("dependencies").and_then(Value::as_table);
+    let names = dependencies.into_iter().flat_map(Table::keys);
+    names.filter(|name| name.starts_with("dropcast")).cloned().collect()
+}
+
+#[test]
+fn dependencies_point_one_way_and_the_pipeline_does_not_know_the_lab() {
+    let (members, mut known) = (members(), BTreeSet::new());
+    for folder in &members {
+        let name = manifest(&root().join(folder))["package"]["name"].as_str().map(str::to_owned);
+        let unknown = built_on(folder).into_iter().find(|on| !known.contains(on));
+        assert_eq!(
+            unknown, None,
+            "{folder} is built on what comes after it in Cargo.toml's members"
+        );
+        known.insert(name.expect("a name"));
+    }
+    let lab = ["dropcast-fabric", "dropcast-lab", "dropcast-ndt"];
+    let default = manifest(&root())["workspace"]["default-members"].clone();
+    for folder in default.as_array().expect("a list").iter().filter_map(Value::as_str) {
+        assert!(!built_on(folder).iter().any(|on| lab.contains(&on.as_str())), "{folder}");
+    }
+    let others = members.iter().filter(|name| {
+        !default.as_array().expect("a list").contains(&Value::String((*name).clone()))
+    });
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    assert_eq!(others, ["lab/fabric", "lab/ndt", "lab", "python", "examples"]);
+}
+
 /// The crates that a build of these packages compiles, each with its features.
 fn compiled(selection: &[&str]) -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").expect("cargo runs tests");
@@ -93,7 +125,9 @@ fn compiled(selection: &[&str]) -> BTreeSet<String> {
 fn tests_and_the_wheel_compile_no_crate_of_the_command_again() {
     let all = compiled(&["--workspace"]);
     let python = ["-p", "dropcast-python", "--features", "object-store", "-e", "normal,build"];
-    for selection in [&["-p", "dropcast", "-e", "normal,build"][..], &python] {
+    // As README's two commands and the gate's second half build.
+    let lab = ["-p", "dropcast-lab", "-p", "dropcast-fabric", "-p", "dropcast-ndt"];
+    for selection in [&["-e", "normal,build"][..], &[], &lab, &python] {
         let others: Vec<String> = compiled(selection).difference(&all).cloned().collect();
         let again = others.iter().filter(|name| !name.starts_with("dropcast-python "));
         assert_eq!(again.collect::<Vec<_>>(), Vec::<&String>::new(), "{selection:?}");

@@ -1,4 +1,4 @@
-/* An XDP program that decides by flow-aware buffer sharing about packets which frames tell it of. docs/spare-tails.md of dropcast
+/* An XDP program that decides by flow-aware buffer sharing about packets which frames tell it of. lab/notes/spare-tails.md of dropcast
  * describes the frames. For little-endian processors; needs no header of the system's.
  *
  *     clang -O2 -ffreestanding -target bpf -mcpu=v3 -c dropcast_fab.bpf.c -o dropcast_fab.bpf.o */

@@ -18,7 +18,7 @@ pub enum PolicyCode {
     Rule(Rule),
     /// A forest as a filter over Dynamic Thresholds (`docs/filter.md`).
     Filter(Box<ForestFilter>),
-    /// Early drops in bursts over Dynamic Thresholds (`docs/spare-tails.md`).
+    /// Early drops in bursts over Dynamic Thresholds (`lab/notes/spare-tails.md`).
     SpareTails(SpareTailsParameters),
     /// Dynamic Thresholds with another alpha for the first bytes of a flow (`docs/policies.md`, `fab`).
     Fab(FabParameters),

@@ -1,5 +1,5 @@
 /* Early drops in bursts over Dynamic Thresholds: C99, integers only, no allocation, no global state, valid C++ too.
- * docs/spare-tails.md of dropcast says what it does, and what it is worth.
+ * lab/notes/spare-tails.md of dropcast says what it does, and what it is worth.
  *
  * Include the switch's constants first (dropcast_spare_tails_config.h, which dropcast export writes), then:
  *

@@ -1,5 +1,5 @@
 // Early drops in bursts over Dynamic Thresholds, on a switch's own queues: Verilog-2001, integers only, no vendor primitives.
-// docs/spare-tails.md of dropcast says what it does, and what it is worth.
+// lab/notes/spare-tails.md of dropcast says what it does, and what it is worth.
 //
 // The switch's constants are parameters; dropcast export writes them as a macro:
 //

@@ -1,5 +1,5 @@
 //! The closed loop: senders, links and shared-buffer switches of a leaf-spine fabric, packet by
-//! packet (`docs/fabric.md`).
+//! packet (`lab/notes/fabric.md`).
 //!
 //! [`FabricConfig`] describes a fabric and is checked into a [`Fabric`]; a [`Workload`] gives flows;
 //! a [`Simulation`] runs them, reports events to a [`Sink`] and ends with an [`SimulationOutcome`]. One

@@ -1,4 +1,4 @@
-//! Summary of a run: slowdowns, late flows, drops, innocents (`docs/fabric.md`).
+//! Summary of a run: slowdowns, late flows, drops, innocents (`lab/notes/fabric.md`).
 
 mod bootstrap;
 mod flow_kind;

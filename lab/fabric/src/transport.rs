@@ -1,4 +1,4 @@
-//! Transports: a sender's reaction to acknowledgements, marks and losses (`docs/fabric.md`).
+//! Transports: a sender's reaction to acknowledgements, marks and losses (`lab/notes/fabric.md`).
 //!
 //! Window-based transports share one [`Sender`], loss recovery as ns-3's `TcpSocketBase` does it,
 //! and differ in their [`CongestionControl`], one file each. An unresponsive sender has none.

@@ -1,4 +1,4 @@
-//! Closed-loop workloads: which flows start when (`docs/fabric.md`).
+//! Closed-loop workloads: which flows start when (`lab/notes/fabric.md`).
 
 mod arrival_times;
 mod collective;

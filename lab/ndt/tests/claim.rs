@@ -1,4 +1,4 @@
-//! NDT's main claim on its own traffic: its gain over DT is that of a larger alpha (docs/papers.md).
+//! NDT's main claim on its own traffic: its gain over DT is that of a larger alpha (lab/notes/papers.md).
 
 use dropcast_ndt::Scenario;
 use dropcast_switch::PolicySpec;

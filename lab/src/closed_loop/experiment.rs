@@ -20,7 +20,7 @@ pub struct Experiment {
     pub policies: Vec<NamedPolicy>,
     /// Runs of each policy. Run `n`, from 0, adds `n` to the seeds of fabric and traffic.
     pub runs: u32,
-    /// A file of flows, in place of `traffic`: CSV, HPCC's `flow.txt` or a connection matrix of htsim, `docs/fabric.md`. Then runs differ
+    /// A file of flows, in place of `traffic`: CSV, HPCC's `flow.txt` or a connection matrix of htsim, `lab/notes/fabric.md`. Then runs differ
     /// in the paths of flows only.
     pub flow_list: Option<PathBuf>,
     /// The transport of flows of `flow_list` that name none; `dctcp` if absent.

@@ -1,4 +1,4 @@
-//! What happens in a run, written to files as it happens (`docs/fabric.md`, "Files").
+//! What happens in a run, written to files as it happens (`lab/notes/fabric.md`, "Files").
 
 use super::flow_times::{FlowTimes, TimesOfRun, TimesSink, csv, joined};
 use super::{ExperimentSummary, NamedPolicy, Prepared};

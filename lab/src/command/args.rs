@@ -73,7 +73,7 @@ pub(super) struct SimulateArgs {
 }
 
 /// Find where an oracle pays: compare policies in the fabric over many conditions
-/// (docs/where-an-oracle-pays.md).
+/// (lab/notes/where-an-oracle-pays.md).
 ///
 /// At each point LQD, rivals that need no oracle (tuned alphas and the untrained rule, unless `policies` lists
 /// others) and every decision with every oracle carry the same flows. The best rival of a point and a measure is
@@ -102,7 +102,7 @@ pub(super) struct MapArgs {
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<std::num::NonZeroUsize>,
     /// Add each run that ends to this file, and do not repeat those that it has: a job that was stopped goes on
-    /// (docs/fabric.md).
+    /// (lab/notes/fabric.md).
     #[arg(long, value_name = "RUNS.jsonl")]
     pub(super) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
@@ -130,7 +130,7 @@ fn hide_refused(arg: clap::Arg) -> clap::Arg {
 }
 
 /// Choose models and vote thresholds by what they do to flows, and train on what Credence meets
-/// (docs/closed-loop.md).
+/// (lab/notes/closed-loop.md).
 ///
 /// Each model is tried under Credence at several vote thresholds, on the same runs of an experiment
 /// as Credence that always accepts. The best is measured again on other runs. What is not better

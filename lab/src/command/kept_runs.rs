@@ -1,9 +1,9 @@
 //! Finished runs of `map`, `refine` and `simulate`, kept in a file.
 
-use dropcast_terminal::Failure;
 use crate::closed_loop::KeptRuns;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
+use dropcast_terminal::Failure;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! `dropcast-lab map`.
 
-use dropcast_terminal::Failure;
-use super::kept_runs::{self, SimulatedPart};
 use super::args::MapArgs;
+use super::kept_runs::{self, SimulatedPart};
 use crate::map::{MapSettings, map_into, simulate_part};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
+use dropcast_terminal::Failure;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! `dropcast-lab refine`.
 
-use dropcast_terminal::Failure;
-use super::kept_runs;
 use super::args::RefineArgs;
+use super::kept_runs;
 use crate::pages::refined_text;
 use crate::refine::refine_into;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
+use dropcast_terminal::Failure;
 
 pub(super) fn run(args: &RefineArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let mut task = args.settings.open()?;

@@ -106,7 +106,7 @@ pub enum Figure {
     SmartbufFig8(OneScaleSettings),
 }
 
-/// How a figure of policies in the fabric is measured (docs/figures-closed-loop.md, docs/figures-abm.md).
+/// How a figure of policies in the fabric is measured (lab/notes/figures-closed-loop.md, lab/notes/figures-abm.md).
 ///
 /// Credence's oracles are trained first, on LQD in the artifact's fabric: websearch at 80%, bursts of 75%.
 #[derive(Clone, Debug, clap::Args)]
@@ -128,7 +128,7 @@ pub struct FabricFigureSettings {
     pub output: Option<PathBuf>,
 }
 
-/// How a figure is measured whose fabric has one scale (docs/figures-pred.md, docs/figures-smartbuf.md).
+/// How a figure is measured whose fabric has one scale (lab/notes/figures-pred.md, lab/notes/figures-smartbuf.md).
 #[derive(Clone, Debug, clap::Args)]
 pub struct OneScaleSettings {
     /// Runs of each scheme at each point, with other seeds.

@@ -8,11 +8,11 @@ import sys
 from dropcast import _dropcast
 
 
-def main() -> int:
-    """Runs the command with the arguments of this process."""
+def main(program: str = "dropcast") -> int:
+    """Runs a program with the arguments of this process."""
     # Ctrl-C ends it, as it does the command.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _dropcast.command(["dropcast", *sys.argv[1:]])
+    return _dropcast.command([program, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The fabric as an environment of Gymnasium, for whoever learns a buffer policy (docs/environment.md).
+"""The fabric as an environment of Gymnasium, for whoever learns a buffer policy (lab/notes/environment.md).
 
 Needs Gymnasium, the extra ``gym`` of the wheel. ``gymnasium.make("dropcast.envs:dropcast/Buffer-v0")`` makes one by name.
 """
@@ -77,7 +77,7 @@ def ndt_experiment(duration_ms: float = 500, load: float = 0.5) -> dict[str, Any
 class BufferEnv(gymnasium.Env[Observation, Action]):
     """A switch whose agent sets the alpha of each port's Dynamic Threshold.
 
-    Each episode is a run of ``experiment``, a file or a dict with its fields (docs/fabric.md); NDT's training unless
+    Each episode is a run of ``experiment``, a file or a dict with its fields (lab/notes/fabric.md); NDT's training unless
     given. ``switch`` is the number of the switch; the others have the experiment's first policy.
 
     A decision is due at time 0, and then whenever NDT's cumulative events ask for one, or every ``interval_ns``.

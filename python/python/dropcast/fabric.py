@@ -39,7 +39,7 @@ class Comparison:
     """Policies compared in the fabric: each metric with its 95% interval."""
 
     def __init__(self, summary: dict[str, Any], text: str) -> None:
-        #: Everything, as in ``summary.json`` (docs/fabric.md).
+        #: Everything, as in ``summary.json`` (lab/notes/fabric.md).
         self.summary = summary
         self._text = text
 
@@ -77,7 +77,7 @@ def simulate(
     Without ``experiment``: the arrivals, a frame that :func:`collect` takes; with ``output`` a file,
     whose path is returned. With ``experiment``, True, a file or a dict with its fields: a
     :class:`Comparison` of policies under senders that react; with ``output`` also a folder of runs,
-    distributions of flow times and their pictures (docs/fabric.md).
+    distributions of flow times and their pictures (lab/notes/fabric.md).
 
     Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
     ``part``, such as "2/4", only that part of them is simulated, and their number returned. The folder
@@ -125,7 +125,7 @@ def map(
     """Finds where an oracle pays: compares policies in the fabric over many conditions.
 
     ``config`` is a ``map.toml``, or a dict with its fields. Returns what is in ``map.json``
-    (docs/where-an-oracle-pays.md); printed, it is the summary. ``output`` is a folder for tables
+    (lab/notes/where-an-oracle-pays.md); printed, it is the summary. ``output`` is a folder for tables
     and pictures; without, a file's go to ``runs/`` and the name of the file, a dict's nowhere.
 
     Each run that ends is added to the file ``keep``, and those that it has are not repeated; with
@@ -168,7 +168,7 @@ def refine(
     **settings: Unpack[RefineSettings],
 ) -> tuple[Model, Described]:
     """Chooses models and vote thresholds by what they do to flows, and trains on what Credence
-    meets (docs/closed-loop.md).
+    meets (lab/notes/closed-loop.md).
 
     ``data`` are labelled traces that train beside that: files or frames. ``model`` are models to
     choose from, one or several. ``experiment`` is a file, or a dict with its fields. Returns the

@@ -37,7 +37,7 @@ pub struct EtaSection {
     pub bytes_inverse: Option<f64>,
     /// Theorem 2's formula, `(TN + FP) / (TN - min((N - 1) FN, TN))`, from the trace's labels; for several
     /// switches the sum of the numerators over the sum of the denominators. `eta` can exceed it
-    /// (`docs/theory.md`).
+    /// (`lab/notes/theory.md`).
     pub bound: Option<f64>,
     /// `1 / bound`.
     pub bound_inverse: Option<f64>,

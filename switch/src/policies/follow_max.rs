@@ -1,5 +1,5 @@
 //! FollowMax: two virtual drop-tail switches share the buffer, and each queue follows the longer of
-//! theirs (`docs/theory.md`).
+//! theirs (`lab/notes/theory.md`).
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::{

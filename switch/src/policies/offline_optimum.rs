@@ -7,7 +7,7 @@ use dropcast_data::SwitchSpec;
 /// Accepts every packet; when the buffer overflows, drops from the server whose busy period, with all arrivals known,
 /// ends last. This is Belady's rule for buffers: the place that is freed stays free longest.
 ///
-/// For unit packets no algorithm transmits more (`docs/theory.md`). For packets of any size it is a good schedule,
+/// For unit packets no algorithm transmits more (`lab/notes/theory.md`). For packets of any size it is a good schedule,
 /// and [`crate::FluidOptimum`] bounds the best.
 ///
 /// It is no policy of a switch: it knows what is to come. What it drops a drop-tail switch could refuse on arrival.

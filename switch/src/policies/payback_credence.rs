@@ -1,5 +1,5 @@
 //! Credence that pays back its safeguard: a change that keeps the promises of Lemmas 1 and 2 of the
-//! Credence paper (`docs/theory.md`).
+//! Credence paper (`lab/notes/theory.md`).
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::{

@@ -1,4 +1,4 @@
-//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`docs/spare-tails.md`): the decision of
+//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`lab/notes/spare-tails.md`): the decision of
 //! devices, for a switch's buffer.
 
 use super::oracle::drain_time_ns;

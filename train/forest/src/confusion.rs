@@ -66,7 +66,7 @@ impl Confusion {
 
     /// Theorem 2's formula for the error `eta` of these predictions in a switch of `ports` ports,
     /// `(TN + FP) / (TN - min((N - 1) FN, TN))` (Credence paper). The theorem calls it an upper bound, and
-    /// fails: `eta` can exceed it (`docs/theory.md`).
+    /// fails: `eta` can exceed it (`lab/notes/theory.md`).
     pub fn eta_bound(&self, ports: u16) -> Option<f64> {
         ratio(self.tn + self.fp, self.eta_denominator(ports))
     }

@@ -1,4 +1,4 @@
-//! A simulation that stops for decisions about a switch (`docs/environment.md`).
+//! A simulation that stops for decisions about a switch (`lab/notes/environment.md`).
 
 use super::config::Fabric;
 use super::flow::FlowRecord;

@@ -1,7 +1,7 @@
 //! The event queue, a calendar queue.
 //!
 //! `cargo bench -p dropcast-simulate --bench fabric` compares it with a binary heap on the same
-//! events; docs/fabric.md keeps both numbers.
+//! events; lab/notes/fabric.md keeps both numbers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,7 @@
 //! The metrics of a run: the one table of their names, words, units and directions.
 //!
 //! A new metric is a field of [`RunSummary`] and a row here; everything that names, prints, draws,
-//! compares or optimizes metrics reads this table. `docs/fabric.md` lists them, held to it by a
+//! compares or optimizes metrics reads this table. `lab/notes/fabric.md` lists them, held to it by a
 //! test.
 
 use super::bootstrap::Interval;
@@ -380,6 +380,6 @@ mod tests {
         });
         let own: BTreeSet<_> = own.collect();
         let differ: Vec<_> = own.symmetric_difference(&listed).collect();
-        assert!(differ.is_empty(), "docs/fabric.md or the table lacks {differ:?}");
+        assert!(differ.is_empty(), "lab/notes/fabric.md or the table lacks {differ:?}");
     }
 }

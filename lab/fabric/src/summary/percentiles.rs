@@ -1,4 +1,4 @@
-//! Percentiles: the only definition of those of flows, queues and runs (docs/fabric.md).
+//! Percentiles: the only definition of those of flows, queues and runs (lab/notes/fabric.md).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The sending end of a flow: transmission and loss recovery.
 //!
 //! The states and their transitions are those of ns-3.39's `TcpSocketBase` with selective
-//! acknowledgements, limited transmit and proportional rate reduction; docs/fabric.md lists where
+//! acknowledgements, limited transmit and proportional rate reduction; lab/notes/fabric.md lists where
 //! they differ from the RFCs, because results depend on it. [`Recovery`] names the other rules.
 
 use super::congestion_control::{CongestionControl, Hop, Told, Window};

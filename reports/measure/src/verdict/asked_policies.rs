@@ -57,7 +57,8 @@ impl AskedPolicies {
         }
         for NamedPolicy { label, spec } in &self.policies {
             if let PolicySpec::Ndt(_) = spec {
-                let problem = "needs a network, which only runs in the fabric (`dropcast simulate --experiment`)";
+                let problem =
+                    "needs a network, which only runs in the fabric (`dropcast-lab simulate`)";
                 return Err(PipelineError::setting("policy", format!("{label}: {problem}")));
             }
             let Some(name) = spec.model() else { continue };

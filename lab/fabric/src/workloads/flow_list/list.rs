@@ -34,7 +34,7 @@ impl FlowList {
         FlowList { flows: flows.into_iter(), note: None }
     }
 
-    /// Reads a list in one of three formats, which it is recognized by (`docs/fabric.md`):
+    /// Reads a list in one of three formats, which it is recognized by (`lab/notes/fabric.md`):
     ///
     /// - A table (CSV): a header and a line for each flow, columns `start_ns`, `src_host`,
     ///   `dst_host`, `size_bytes`; `incast` (0 or 1; 0 if absent), `transport` and `queue` (the

@@ -1,0 +1,175 @@
+//! What the fuzz targets of the pipeline's parsers do with their bytes.
+
+use crate::with_file;
+use dropcast_arrivals::{FabricWorkload, LeafWorkload};
+use dropcast_data::{
+    DropReports, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
+    SwitchSpec, SwitchSpecs, TraceReader, describe, read_switch_file,
+};
+use dropcast_export::{Origin, Target, export};
+use dropcast_interop::{ImportTask, import as import_forest};
+use dropcast_pipeline::files::read_settings;
+use dropcast_pipeline::train::sweep::SweepSettings;
+use dropcast_run::settings::RunSettings;
+use dropcast_runtime::Table;
+use dropcast_train::Model;
+use std::path::Path;
+
+/// Events as text.
+fn csv(bytes: &[u8]) {
+    events(bytes, EventFormat::Csv);
+}
+
+/// Events as Parquet.
+fn parquet(bytes: &[u8]) {
+    events(bytes, EventFormat::Parquet);
+}
+
+/// Events as Arrow IPC.
+fn arrow(bytes: &[u8]) {
+    events(bytes, EventFormat::Arrow);
+}
+
+/// Events as ns-3 prints them.
+fn ns3(bytes: &[u8]) {
+    events(bytes, EventFormat::Ns3);
+}
+
+/// Packets of a capture.
+fn capture(bytes: &[u8]) {
+    events(bytes, EventFormat::Capture);
+}
+
+/// Reports of drops: sFlow datagrams in a capture, or tables.
+fn drops(bytes: &[u8]) {
+    let capture = Path::new(crate::CORPUS).join("capture/ethernet.pcap");
+    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
+    with_file(bytes, |path| {
+        for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
+            let Ok(drops) = DropReports::read(&[path.to_owned()], 1_000_000_000, on_bad_row) else {
+                continue;
+            };
+            let options = EventOptions {
+                specs: Some(specs.clone()),
+                on_bad_row,
+                port: Some(1),
+                drops: Some(drops),
+                ..EventOptions::default()
+            };
+            if let Ok(files) = EventFiles::open(std::slice::from_ref(&capture), &options) {
+                let _ = files.filter(Result::is_ok).count();
+            }
+        }
+    });
+}
+
+/// Labelled traces of any format.
+fn trace(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        let _ = describe(path, &EventColumns::default()).is_ok();
+        let Ok(reader) = TraceReader::open(path, &[]) else { return };
+        let features = reader.meta().features.clone();
+        if let Ok(rows) = TraceReader::open(path, &features) {
+            let _ = rows.filter(Result::is_ok).count();
+        }
+    });
+}
+
+/// Switch descriptions, with port maps.
+fn switch(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        if let Ok(file) = read_switch_file(path) {
+            let written = file.specs.to_toml();
+            let again = SwitchSpecs::from_toml(&written).expect("our own words are understood");
+            assert_eq!(again, file.specs);
+        }
+    });
+}
+
+/// Settings of the pipeline; the first byte chooses which.
+fn settings(bytes: &[u8]) {
+    let Some((first, text)) = bytes.split_first() else { return };
+    with_file(text, |path| {
+        let _ = match first % 4 {
+            0 => read_settings::<RunSettings>(path).is_ok(),
+            1 => SweepSettings::read(path).is_ok(),
+            2 => read_settings::<FabricWorkload>(path).is_ok_and(|w| w.switch_specs().is_ok()),
+            _ => read_settings::<LeafWorkload>(path).is_ok_and(|w| w.switch_spec().is_ok()),
+        };
+    });
+}
+
+/// `model.json`, exported if it is sound.
+fn model(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(model) = Model::from_json(text) else { return };
+    let origin = Origin::of_model(&model, "fuzzed", "");
+    for name in ["c", "dct", "json"] {
+        let target: Target = name.parse().expect("a known target");
+        let _ = export(&model.forest, &origin, target).is_ok();
+    }
+    assert_eq!(Model::from_json(&model.to_json()).expect("our own words"), model);
+}
+
+/// `.dct` tables.
+fn table(bytes: &[u8]) {
+    let Ok(table) = Table::parse(bytes) else { return };
+    let features = table.feature_codes().len();
+    for value in [0, 1, 1_000, u32::MAX] {
+        let _ = table.predicts_drop(&vec![value; features]);
+    }
+}
+
+/// Forests of other tools.
+fn import(bytes: &[u8]) {
+    for allow_rounding in [false, true] {
+        let task = ImportTask {
+            format: None,
+            features: None,
+            switch: Default::default(),
+            threshold: None,
+            allow_rounding,
+            name: String::new(),
+            sha256: String::new(),
+        };
+        let _ = import_forest(bytes, &task).is_ok();
+    }
+}
+
+fn events(bytes: &[u8], format: EventFormat) {
+    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
+    with_file(bytes, |path| {
+        for on_bad_row in [OnBadRow::Fail, OnBadRow::Skip] {
+            let options = EventOptions {
+                specs: Some(specs.clone()),
+                on_bad_row,
+                port: Some(1),
+                format: Some(format),
+                ..EventOptions::default()
+            };
+            if let Ok(reader) = EventReader::open(path, options) {
+                let _ = reader.filter(Result::is_ok).count();
+            }
+        }
+        let _ = describe(path, &EventColumns::default()).is_ok();
+    });
+}
+
+/// A fuzz target.
+pub(crate) type FuzzTarget = fn(&[u8]);
+
+/// The targets, by the names of their corpora.
+pub(crate) const TARGETS: [(&str, FuzzTarget); 12] = [
+    ("arrow", arrow),
+    ("capture", capture),
+    ("csv", csv),
+    ("drops", drops),
+    ("import", import),
+    ("model", model),
+    ("ns3", ns3),
+    ("parquet", parquet),
+    ("settings", settings),
+    ("switch", switch),
+    ("table", table),
+    ("trace", trace),
+];
