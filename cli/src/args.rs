@@ -34,11 +34,7 @@ use std::path::PathBuf;
 /// The version, and the commit where the build knows it.
 const VERSION: &str = env!("DROPCAST_VERSION");
 
-/// Drop-prediction oracles for shared-buffer switches.
-///
-/// Packet events become a labelled trace (what would push-out Longest Queue Drop have dropped?),
-/// the trace trains a shallow random forest, and the forest is exported as integer tables for a
-/// dataplane, with a report on how good it is. `dropcast run` does all of it.
+/// Drop oracles for shared-buffer switches: from packet events to labels, a forest, tables for a dataplane, and a report.
 #[derive(Debug, Parser)]
 #[command(version = VERSION, propagate_version = true)]
 pub(crate) struct Cli {
@@ -49,19 +45,19 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Box<RunArgs>),
-    Simulate(SimulateArgs),
     Collect(CollectArgs),
     Train(Box<TrainArgs>),
     Sweep(SweepArgs),
     Import(ImportArgs),
     Rescale(RescaleArgs),
-    Switch(SwitchArgs),
+    Report(ReportArgs),
     Counters(CountersArgs),
+    Switch(SwitchArgs),
+    Inspect(InspectArgs),
     Export(ExportArgs),
     Verify(VerifyArgs),
     Resources(ResourcesArgs),
-    Report(ReportArgs),
-    Inspect(InspectArgs),
+    Simulate(SimulateArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -174,7 +170,7 @@ impl TrainArgs {
     }
 }
 
-/// Import a forest trained elsewhere: ONNX, LightGBM or XGBoost (docs/trainers.md).
+/// Import a forest of ONNX, LightGBM or XGBoost (docs/trainers.md).
 ///
 /// Splits become integer comparisons that send every 32-bit value the same way. Leaves become 8-bit
 /// weights; the forest is refused unless every decision provably equals the original's.
@@ -254,7 +250,7 @@ pub(crate) struct SweepArgs {
     pub(crate) format: Format,
 }
 
-/// Scale a model's thresholds to a switch with another buffer (docs/features.md).
+/// Scale a model to a switch with another buffer (docs/features.md).
 ///
 /// The new model decides on that switch's features, in its own bytes, exactly as the model does on
 /// the same features scaled to its buffer: for exports, which do not scale features. `report` and
@@ -325,8 +321,9 @@ fn targets() -> String {
     )
 }
 
-/// Build a model's exports with the tools of this machine, run them, and compare every answer with
-/// the model's (docs/verify.md); or compare your own code's verdicts with those of the model's whole decision, or a policy's.
+/// Run a model's exports with this machine's tools and compare every answer.
+///
+/// Or compare your own code's verdicts with those of the model's whole decision, or a policy's (docs/verify.md).
 ///
 /// The rows distinguish a forest from any other that differs in one place: both sides of every
 /// threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the rows
@@ -384,9 +381,9 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: Format,
 }
 
-/// Print the size of a model as match-action tables: entries, TCAM and SRAM bits, stages.
+/// Print the size of a model as match-action tables.
 ///
-/// Ranges are cut into the fewest prefixes, compared with naive prefixes and the encodings of
+/// Entries, TCAM and SRAM bits, stages. Ranges are cut into the fewest prefixes, compared with naive prefixes and the encodings of
 /// Flowrest, Planter and NetBeacon (docs/resources.md). These are logical estimates: what the
 /// tables hold, not where a vendor's compiler places them.
 #[derive(Debug, Args)]
@@ -409,7 +406,7 @@ pub(crate) struct ResourcesArgs {
     pub(crate) format: Format,
 }
 
-/// Measure a model on labelled traces: scores, eta, and Credence's gain (docs/report.md).
+/// Say what a switch should do, and what a model is worth (docs/report.md).
 ///
 /// Without --model: what every policy transmits, and what an oracle could be worth.
 #[derive(Debug, Args)]
@@ -454,7 +451,7 @@ pub(crate) struct ReportArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Print the kind and content of a file: events, traces, models, tables, reports.
+/// Print what a file of events, a trace, model, table or report holds.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// The file. With --check several, as for collect, or a folder.

@@ -6,7 +6,7 @@ use dropcast_pipeline::settings::TracerSettings;
 use dropcast_terminal::Format;
 use std::path::PathBuf;
 
-/// Label packet events: run Longest Queue Drop virtually beside the real switch.
+/// Label packet events: what would Longest Queue Drop have dropped?
 ///
 /// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
 /// dropped it (docs/trace.md).

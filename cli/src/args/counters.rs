@@ -6,7 +6,7 @@ use dropcast_pipeline::counters::CounterReading;
 use dropcast_terminal::Format;
 use std::path::PathBuf;
 
-/// Say what queue counters and watermarks tell: could another alpha or an oracle have saved what was dropped?
+/// Bound from queue counters what another alpha or an oracle could have saved.
 ///
 /// Bounds that hold whenever the packets arrived (docs/counters.md). Where counters cannot tell, capture the traffic.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use clap::Args;
 use dropcast_pipeline::switch_draft::UntoldByCaptures;
 use std::path::PathBuf;
 
-/// Draft a switch description from SONiC's config_db.json or captures (docs/switch.md).
+/// Draft a switch description from SONiC's config_db.json or captures.
 ///
 /// Of a configuration, the buffer is the egress pool that most queues share; ports, rates, alphas and reserved bytes are
 /// those configured. Of captures, ports and the rules for their packets are drafted; rate and buffer are given. What is

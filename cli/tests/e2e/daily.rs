@@ -27,6 +27,7 @@ fn push(room: &Room, script: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_documented_job_runs_and_gates() {
     let page = include_str!("../../../docs/daily.md");
     let (_, rest) = page.split_once("```sh\n").expect("a script");
@@ -116,6 +117,7 @@ fn conditions_are_gates_that_say_what_holds() {
 
 /// The same packets in a tenth of the time.
 #[test]
+#[ignore = "slow"]
 fn packets_that_come_ten_times_as_fast_lie_outside_what_the_model_was_trained_on() {
     let room = Room::with_a_run();
     let path = room.path("runs/small/events.parquet");

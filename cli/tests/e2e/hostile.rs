@@ -273,6 +273,7 @@ fn a_run_is_replaced_as_a_whole() {
 /// With a GiB of address space, and so of memory: what does not fit is refused in words, not aborted.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "slow"]
 fn a_gibibyte_is_enough_for_every_hostile_file() {
     let room = Room::with_a_run();
     let switch = |ports: u32, queues: u32| {

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_export_leaves_one_set_of_files() {
     let room = Room::with_a_run();
     let other = SMALL.replace("seed = 7", "seed = 8").replace("'small'", "'other'");
@@ -43,6 +44,7 @@ fn a_killed_export_leaves_one_set_of_files() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_run_leaves_one_run_and_folders_of_the_users() {
     let room = Room::with_a_run();
     let run = "run --config other.toml --replace";
@@ -75,6 +77,7 @@ fn a_killed_run_leaves_one_run_and_folders_of_the_users() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_sweep_names_no_model_of_another() {
     let room = Room::with_a_run();
     let settings = |trees: &str| {
@@ -137,6 +140,7 @@ fn two_switches(room: &Room) {
 const PER_SWITCH: &str = "train --data both.parquet --model-per switch --vote f1 --split random --n-estimators 1 --threads 1";
 
 #[test]
+#[ignore = "slow"]
 fn killed_models_per_switch_are_of_one_training() {
     let room = Room::with_a_run();
     two_switches(&room);

@@ -11,7 +11,7 @@ fn retrained_models_are_entries_only() {
     for (model, folder) in [("runs/small/model.json", "one"), ("other.json", "other")] {
         room.good(&format!("export {model} --target p4:trees=8,depth=6 -o {folder}"));
     }
-    for program in ["dropcast_runtime.p4", "dropcast_v1model.p4"] {
+    for program in ["dropcast_oracle.p4", "dropcast_v1model.p4"] {
         let [one, other] = ["one", "other"].map(|folder| room.read(&format!("{folder}/{program}")));
         assert!(one == other && !one.is_empty(), "{program}");
     }
@@ -26,7 +26,7 @@ fn layouts_that_are_none_or_too_small_are_refused() {
         ("p4:trees=0,depth=4", "trees is \"0\", expected 1 to 2048"),
         ("dct:trees=4,depth=4", "dct has no layouts; p4, tna have"),
         ("p4:trees=4,depth=4,bits=1", "thresholds of"),
-        ("p4:trees=8,depth=6 p4:trees=8,depth=5", "write different files dropcast_runtime.p4"),
+        ("p4:trees=8,depth=6 p4:trees=8,depth=5", "write different files dropcast_oracle.p4"),
     ] {
         let said =
             room.dropcast(&format!("export runs/small/model.json -o tables --target {targets}"));

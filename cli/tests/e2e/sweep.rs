@@ -101,6 +101,7 @@ fn every_combination_has_a_row_and_every_configuration_a_summary() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_row_is_what_train_gives() {
     let room = room(SWEEP);
     room.good("sweep sweep.toml -o out");
@@ -168,6 +169,7 @@ fn assert_is_reported(room: &Room, test: &Value) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_best_model_of_each_feature_set_is_what_train_gives() {
     let room = room(SWEEP);
     let said = room.good("sweep sweep.toml -o grown");
@@ -295,6 +297,7 @@ fn parts_with_few_episodes_of_drops_are_told() {
 
 /// Killed with SIGKILL.
 #[test]
+#[ignore = "slow"]
 fn a_killed_sweep_goes_on_where_it_was() {
     let seeds: Vec<String> = (1..=20).map(|rows| rows.to_string()).collect();
     let axis = format!("seeds = [7, 8]\nmin_samples_leaf = [{}]", seeds.join(", "));
@@ -347,6 +350,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_part_of_another_sweep_is_not_taken() {
     let room = room(SWEEP);
     room.good("sweep sweep.toml -o out");

@@ -17,7 +17,7 @@ pub(crate) struct Page {
     /// What it begins with.
     pub(crate) introduction: &'static str,
     pub(crate) sections: Vec<Section>,
-    /// Types that are one of a few words: source and name.
+    /// Further types that are one of a few words: source and name.
     pub(crate) enums: &'static [(&'static str, &'static str)],
 }
 
@@ -40,8 +40,23 @@ pub(crate) fn section(
     Section { file, name, heading, read_by, defaults }
 }
 
+/// Types that are one of a few words.
+const ENUMS: [(&str, &str); 11] = [
+    ("data/src/capture_map.rs", "CaptureTimes"),
+    ("data/src/settings.rs", "Departures"),
+    ("data/src/settings.rs", "Expert"),
+    ("data/src/settings.rs", "Victim"),
+    ("data/src/spec.rs", "Scheduler"),
+    ("data/src/time_unit.rs", "TimeUnit"),
+    ("data/src/events/gate.rs", "OnBadRow"),
+    ("pipeline/src/settings.rs", "Trainer"),
+    ("train/src/params.rs", "Criterion"),
+    ("train/src/params.rs", "Monotone"),
+    ("train/src/splits/split_by.rs", "SplitBy"),
+];
+
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 25] = [
+const WORDS: [(&str, &str); 26] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),
@@ -66,6 +81,7 @@ const WORDS: [(&str, &str); 25] = [
     ("FlowSizeChoice", "[name or points](docs/workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
     ("MeasureName", "[metric](lab/notes/fabric.md#measures)"),
+    ("TrainSettings", "[training](docs/settings.md#training)"),
     ("Objective", "[metric](lab/notes/fabric.md#measures)"),
 ];
 
@@ -90,12 +106,15 @@ fn root() -> PathBuf {
 fn words(of: &TypeName, page: &Page) -> String {
     let TypeName { name, arguments } = of;
     let inner = || words(arguments.last().expect("of something"), page);
+    if let Some(section) = page.sections.iter().find(|section| section.name == name) {
+        return format!("[table](#{})", section.heading.to_lowercase().replace(' ', "-"));
+    }
     if let Some((_, words)) = WORDS.iter().find(|(known, _)| known == name) {
         let Some((word, rest)) = words.split_once("](") else { return (*words).to_owned() };
         let (link, rest) = rest.split_once(')').expect("a link ends");
         return format!("{word}]({}){rest}", page.link(link));
     }
-    if let Some((file, name)) = page.enums.iter().find(|(_, known)| known == name) {
+    if let Some((file, name)) = ENUMS.iter().chain(page.enums).find(|(_, known)| known == name) {
         let found = settings_enum(&root().join(file), name).expect("Rust").expect("an enum");
         return found
             .values
@@ -103,9 +122,6 @@ fn words(of: &TypeName, page: &Page) -> String {
             .map(|value| format!("`{value}`"))
             .collect::<Vec<_>>()
             .join(", ");
-    }
-    if let Some(section) = page.sections.iter().find(|section| section.name == name) {
-        return format!("[table](#{})", section.heading.to_lowercase().replace(' ', "-"));
     }
     match name.as_str() {
         "Option" => inner(),
@@ -143,7 +159,7 @@ fn default(field: &SettingsField, section: &Section, page: &Page) -> String {
 }
 
 fn default_of_enum(name: &str, page: &Page) -> Option<String> {
-    let (file, name) = page.enums.iter().find(|(_, known)| *known == name)?;
+    let (file, name) = ENUMS.iter().chain(page.enums).find(|(_, known)| *known == name)?;
     let found = settings_enum(&root().join(file), name).expect("Rust")?;
     Some(format!("`\"{}\"`", found.default?))
 }

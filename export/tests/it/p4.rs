@@ -307,7 +307,7 @@ fn programs_of_a_layout_are_the_same_for_every_model() {
                     .partition(|(name, _)| name.ends_with(".p4"));
             assert!(entries.keys().all(|file| file.starts_with(&name)));
             assert_eq!(program.get_or_insert_with(|| p4.clone()), &p4, "{seed}");
-            let oracle = &p4["dropcast_runtime.p4"];
+            let oracle = &p4["dropcast_oracle.p4"];
             assert!(!oracle.contains("#ifdef") && !oracle.contains("const entries"));
             let mut program = Program::parse(oracle, &[]);
             assert!(!program.run(&row(&forest, &[0; 4])).1, "no drop before entries are loaded");

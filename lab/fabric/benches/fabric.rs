@@ -1,6 +1,6 @@
 //! Speed of the fabric.
 //!
-//!     cargo bench -p dropcast-simulate --bench fabric
+//!     cargo bench -p dropcast-fabric --bench fabric
 //!
 //! Prints packet-hops per second (a packet that crosses a link) on one core compared with published
 //! simulators, events per second of the calendar queue compared with a binary heap, and the memory

@@ -139,7 +139,7 @@ fn hide_refused(arg: clap::Arg) -> clap::Arg {
 #[command(after_long_help = "\
 Examples:
   dropcast-lab refine --data trace.parquet -o runs/refined
-  dropcast-lab refine --experiment experiment.toml --rounds 0 --model runs/sweep/models/*.json -o chosen")]
+  dropcast-lab refine --rounds 0 --model runs/sweep/models/*.json -o chosen")]
 #[command(mut_args(hide_refused))]
 pub(super) struct RefineArgs {
     #[command(flatten)]

@@ -371,7 +371,7 @@ fn experiments_that_cannot_be() {
         transcript.push_str(&refuse(&room, &format!("simulate {arguments}")));
     }
     for arguments in
-        ["", "--experiment loop.toml --policy lqf", "--experiment --load 0.5", "--runs 3 -o a"]
+        ["loop.toml --policy lqf", "loop.toml --load 0.5", "--part 1/2", "--record flows"]
     {
         let said = room.dropcast(&format!("simulate {arguments}"));
         assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said}");

@@ -27,7 +27,7 @@ fn help_of_every_command() {
     }
     // Each figure has its help, too.
     let figures = room.good("reproduce --help");
-    for figure in listed(&figures) {
+    for figure in listed(&figures).into_iter().filter(|name| *name != "help") {
         room.good(&format!("reproduce {figure} --help"));
     }
 }

@@ -14,10 +14,7 @@ use crate::forests::{Shape, random_forest};
 use crate::replay::{GXX, found};
 use arrivals::{PART, any_switch, crowds_and_trickles};
 use dropcast_arrivals::LeafWorkload;
-use dropcast_data::{
-    Event, EventKind, EventOptions, EventReader, Scheduler, SwitchSpec, SwitchSpecs, Victim,
-    read_switches,
-};
+use dropcast_data::{Event, EventKind, Scheduler, SwitchSpec, Victim};
 use dropcast_export::{EmittedFile, ExportError, Origin, Target, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
@@ -30,8 +27,7 @@ use in_c::{COMPILERS, Compiler, GCC, WARNINGS};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Arrivals at a switch, its departures, and what Credence decided about each arrival.
 struct Decided {
@@ -486,30 +482,6 @@ fn what_the_decision_cannot_do_is_refused() {
         spec.wire_overhead_bytes = u32::MAX;
     });
     refused(&slow_and_large, "occupancy", "64 bits");
-}
-
-/// Events of your own, at line rate: `DROPCAST_EVENTS` is their Parquet file, `DROPCAST_SWITCH` the
-/// description of the switch.
-#[test]
-#[ignore = "is for events of your own: docs/decision.md"]
-fn every_packet_of_your_own_events_is_decided_alike() {
-    let set = |name| PathBuf::from(std::env::var_os(name).expect(name));
-    let (events, switch) = (set("DROPCAST_EVENTS"), set("DROPCAST_SWITCH"));
-    let specs: SwitchSpecs = read_switches(&switch).expect("a description");
-    let options = EventOptions { specs: Some(specs.clone()), ..EventOptions::default() };
-    let reader = EventReader::open(&events, options).expect("events");
-    let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
-    let spec = specs.get(events[0].switch_id).expect("described").clone();
-    for features in ["level4", "paper4", "cut1", "class1"] {
-        let model = Model::random(&spec, features, 1);
-        let counts = agree(&model, &events, None, &COMPILERS);
-        writeln!(
-            std::io::stderr(),
-            "{features}: {} decisions, 0 differ; by verdict {counts:?}",
-            counts.iter().sum::<u64>()
-        )
-        .expect("stderr is writable");
-    }
 }
 
 /// Without any compiler nothing is tested, which is an error in CI.

@@ -1,6 +1,6 @@
 //! The event queue, a calendar queue.
 //!
-//! `cargo bench -p dropcast-simulate --bench fabric` compares it with a binary heap on the same
+//! `cargo bench -p dropcast-fabric --bench fabric` compares it with a binary heap on the same
 //! events; lab/notes/fabric.md keeps both numbers.
 
 use std::cmp::Reverse;
