@@ -79,37 +79,37 @@ fn of_switches() -> Vec<Section> {
     let first = Table::from_iter(["switch", "queue"].map(|name| (name.to_owned(), 0.into())));
     vec![
         section(
-            ("data/src/capture_map.rs", "CaptureMap"),
+            ("data/src/capture/map.rs", "CaptureMap"),
             "Captures",
             "Described in [pcap.md](pcap.md).",
             &CaptureMap::default(),
         ),
         section(
-            ("data/src/capture_map.rs", "PortRule"),
+            ("data/src/capture/map.rs", "PortRule"),
             "Ports of captures",
             "Each `[[capture.port]]`.",
             &none,
         ),
         section(
-            ("data/src/capture_map.rs", "QueueRule"),
+            ("data/src/capture/map.rs", "QueueRule"),
             "Queues of captures",
             "Each `[[capture.queue]]`.",
             &none,
         ),
         section(
-            ("data/src/ns3_map.rs", "Ns3Map"),
+            ("data/src/ns3/map.rs", "Ns3Map"),
             "Traces of ns-3",
             "Described in [ns3-ascii.md](ns3-ascii.md).",
             &InputMaps::default().ns3,
         ),
         section(
-            ("data/src/ns3_map.rs", "Ns3Port"),
+            ("data/src/ns3/map.rs", "Ns3Port"),
             "Ports of ns-3",
             "Each `[[ns3.port]]`.",
             &first,
         ),
         section(
-            ("data/src/pool_map.rs", "Pool"),
+            ("data/src/switch/pool_map.rs", "Pool"),
             "Pools",
             "Described in [switch.md](switch.md).",
             &none,

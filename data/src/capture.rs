@@ -1,8 +1,9 @@
-//! Packets of pcap and pcapng captures.
+//! Packets of pcap and pcapng captures, and to which port and queue they go.
 
 mod draft;
 mod headers;
 mod links;
+mod map;
 mod mirror_time;
 mod output_ports;
 mod packets;
@@ -15,6 +16,8 @@ mod udp;
 
 pub(crate) use draft::draft;
 pub(crate) use headers::{PacketHeaders, read_headers};
+pub(crate) use map::PacketFacts;
+pub use map::{CaptureMap, CaptureTimes, FileName, Mac, PortRule, Prefix, QueueRule, Values};
 pub(crate) use mirror_time::{MirrorClocks, WrongStamp};
 pub(crate) use output_ports::{Evidence, NoOutputPorts, PortCapture, why_no_output_ports};
 pub(crate) use packets::{CaptureStart, PacketFile, RawPacket, RawTime};

@@ -42,13 +42,13 @@ pub(crate) fn section(
 
 /// Types that are one of a few words.
 const ENUMS: [(&str, &str); 11] = [
-    ("data/src/capture_map.rs", "CaptureTimes"),
-    ("data/src/settings.rs", "Departures"),
-    ("data/src/settings.rs", "Expert"),
-    ("data/src/settings.rs", "Victim"),
-    ("data/src/spec.rs", "Scheduler"),
-    ("data/src/time_unit.rs", "TimeUnit"),
-    ("data/src/events/gate.rs", "OnBadRow"),
+    ("data/src/capture/map.rs", "CaptureTimes"),
+    ("data/src/types/settings.rs", "Departures"),
+    ("data/src/types/settings.rs", "Expert"),
+    ("data/src/types/settings.rs", "Victim"),
+    ("data/src/types/spec.rs", "Scheduler"),
+    ("data/src/events/time_unit.rs", "TimeUnit"),
+    ("data/src/types/settings.rs", "OnBadRow"),
     ("pipeline/src/settings.rs", "Trainer"),
     ("train/src/params.rs", "Criterion"),
     ("train/src/params.rs", "Monotone"),

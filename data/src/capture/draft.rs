@@ -1,9 +1,9 @@
 //! Rules for ports, drafted from what captures hold.
 
+use super::map::Mac;
 use super::output_ports::{Evidence, PortCapture};
 use super::subnets::{OfSubnet, subnet_of};
 use super::summary::Pair;
-use crate::capture_map::Mac;
 use ipnet::IpNet;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,10 @@
 //! What the first bytes of a captured packet tell of it.
 
 use super::links::slice_packet;
+use super::map::{Mac, PacketFacts};
 use super::sight::{IpFacts, Sight, host_hash};
 use super::tunnels::under_labels;
-use crate::capture_map::{Mac, PacketFacts};
-use crate::flow_key::FlowKey;
+use crate::types::FlowKey;
 use etherparse::{LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket, LinkSlice};
 use std::net::IpAddr;
 

@@ -1,7 +1,7 @@
 //! Whether captures can each hold the packets for one output port.
 
+use super::map::Mac;
 use super::summary::{CaptureSummary, Pair};
-use crate::capture_map::Mac;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 

@@ -3,8 +3,7 @@
 //! Sizes that a file claims are checked before anything of that size is read.
 
 use crate::DataError;
-use crate::guard::guarded;
-use crate::input::TextInput;
+use crate::io::{TextInput, guarded};
 use pcap_parser::{
     Block, LegacyPcapBlock, PcapError, PcapHeader, nom, parse_block_be, parse_block_le,
     parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header,

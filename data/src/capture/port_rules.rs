@@ -1,11 +1,11 @@
 //! Rules for the ports of a switch that is described from captures alone.
 
 use super::draft::{draft, placed_by_sender, rule, unicast};
+use super::map::Mac;
 use super::output_ports::{Evidence, PortCapture, why_no_output_ports};
 use super::subnets::subnet_of;
 use super::summary::{CaptureSummary, Pair};
-use crate::capture_map::Mac;
-use crate::input::uncompressed;
+use crate::io::uncompressed;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 

@@ -1,11 +1,11 @@
 //! What the packets of a capture are, in bounded memory.
 
 use super::headers::{PacketHeaders, read_headers};
+use super::map::Mac;
 use super::packets::{PacketFile, RawPacket, RawTime};
 use super::subnets::{OfSubnet, by_subnet};
 use super::tunnels::unwrapped;
 use crate::DataError;
-use crate::capture_map::Mac;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::IpAddr;

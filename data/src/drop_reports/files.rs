@@ -3,12 +3,9 @@
 use super::report::{DropReport, OneFile};
 use super::sflow_capture::read_capture;
 use super::table::{read_table, read_text};
-use crate::arrow_stream::looks_like_arrow;
 use crate::capture::CaptureStart;
-use crate::csv::CsvRows;
-use crate::error::shown;
-use crate::input::{Expect, Input, recorded_name};
-use crate::table::Table;
+use crate::io::{recorded_name, shown};
+use crate::tables::{CsvRows, Expect, Input};
 use crate::{DataError, InputNote, InputProvenance, OnBadRow};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -125,15 +122,10 @@ fn read_one(
 ) -> Result<OneFile, DataError> {
     let file = shown(path);
     let mut input = match Input::open(path, Expect::Anything)? {
-        Input::Parquet(opened, hash) => {
-            return read_table(&file, Table::parquet(&file, opened, hash)?, on_bad_row, keep);
-        }
+        Input::Table(table) => return read_table(&file, table, on_bad_row, keep),
         Input::Text(input) => input,
     };
     let head = input.peek().map_err(DataError::io(&file, "be read"))?;
-    if looks_like_arrow(head) {
-        return read_table(&file, Table::arrow(&file, input)?, on_bad_row, keep);
-    }
     match CaptureStart::of(head) {
         Some(start) => read_capture(&file, input, start, on_bad_row, keep),
         None => read_text(&file, CsvRows::start(&file, input)?, on_bad_row, keep),

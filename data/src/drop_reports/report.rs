@@ -1,7 +1,7 @@
 //! A report of a packet that was dropped, and what is wrong with others.
 
 use super::cause::DropCause;
-use crate::cell::BadCell;
+use crate::tables::BadCell;
 use crate::{DataError, OnBadRow, RowPlace};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::report::{Badness, DropReport, OneFile};
 use super::sflow::{Discarded, Origin, discarded_packets};
 use crate::capture::{CaptureStart, PacketFile, RawTime, udp_payload};
-use crate::cell::BadCell;
-use crate::input::TextInput;
+use crate::io::TextInput;
+use crate::tables::BadCell;
 use crate::{DataError, OnBadRow, RowPlace};
 use std::collections::BTreeMap;
 

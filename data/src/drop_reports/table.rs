@@ -2,11 +2,10 @@
 
 use super::cause::DropCause;
 use super::report::{Badness, DropReport, OneFile};
-use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, read_column};
-use crate::csv::CsvRows;
-use crate::events::text_column;
-use crate::flow_key::FlowKey;
-use crate::table::Table;
+use crate::tables::{
+    BadCell, BadCells, Cell, CsvRows, Table, excerpt, is_integer, read_column, text_column,
+};
+use crate::types::FlowKey;
 use crate::{DataError, OnBadRow, RowPlace, nearly};
 use arrow_array::Array;
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! Packet events as Arrow, with the columns of `docs/events.md`.
 
-use super::footer::SWITCH_KEY;
-use crate::column_writer::integer;
+use crate::switch::SWITCH_KEY;
+use crate::tables::integer;
 use crate::{DataError, EventBatch, EventKind, Frame, SwitchSpecs};
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};

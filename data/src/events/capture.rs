@@ -1,16 +1,19 @@
 //! Events from captures (`docs/pcap.md`): each packet is an arrival.
 
+use super::columns::EventPlaces;
+use super::file_kind::FileKind;
+use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::rule_use::RuleUse;
-use crate::batch::BATCH_ROWS;
+use super::source::{EventSource, Seen};
 use crate::capture::{
-    CaptureStart, CaptureSummary, Ingress, MirrorClocks, PacketFile, PacketHeaders, RawPacket,
-    RawTime, Sight, Wrapping, WrongStamp, read_headers, unwrapped,
+    CaptureMap, CaptureStart, CaptureSummary, CaptureTimes, Ingress, MirrorClocks, PacketFacts,
+    PacketFile, PacketHeaders, RawPacket, RawTime, Sight, Wrapping, WrongStamp, read_headers,
+    unwrapped,
 };
-use crate::capture_map::{CaptureMap, CaptureTimes, PacketFacts};
-use crate::cell::BadCell;
-use crate::input::TextInput;
-use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace, SwitchSpecs};
+use crate::io::TextInput;
+use crate::tables::{BATCH_ROWS, BadCell};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -62,14 +65,6 @@ pub(crate) struct CaptureRows {
     has_ended: bool,
 }
 
-/// Where packets are of which no rule tells it, and the clocks of mirrors.
-pub(super) struct CapturePlace {
-    pub(super) switch_id: u16,
-    /// That of all packets, if there are no rules for ports.
-    pub(super) port: Option<u16>,
-    pub(super) clocks: MirrorClocks,
-}
-
 /// A packet as an event.
 struct Row {
     event: Event,
@@ -96,55 +91,69 @@ struct Met {
     queues: Vec<bool>,
 }
 
-impl CaptureRows {
-    /// `place` is that of packets without a rule.
-    pub(crate) fn start(
-        file: &str,
-        name: &str,
-        input: TextInput,
-        start: CaptureStart,
-        map: CaptureMap,
-        place: CapturePlace,
-        specs: &SwitchSpecs,
-    ) -> Result<Self, DataError> {
-        let CapturePlace { switch_id, port, clocks } = place;
-        let has_one_port = specs.get(switch_id).is_some_and(|spec| spec.ports() == 1);
-        let port = match port {
-            _ if !map.port.is_empty() => None,
-            None if has_one_port => Some(0),
-            None => {
-                let problem = "does not say which packet is for which port";
-                let hint = "give one capture for each port, in order of the ports, or add \
-                            [[capture.port]] to the switch description (docs/pcap.md)";
-                return Err(DataError::file(file, problem, hint));
-            }
-            port => port,
-        };
-        let packets = PacketFile::start(file, start, input)?;
-        let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
-        let (name, seen) = (name.to_owned(), CaptureSummary::default());
-        let rules = map.rules_of(&name);
-        let clocks = (map.times == CaptureTimes::Mirror).then_some(clocks);
-        Ok(CaptureRows {
-            packets,
-            name,
-            map,
-            rules,
-            port,
-            switch_id,
-            seen,
-            met,
-            sights: Vec::new(),
-            senders: BTreeMap::new(),
-            clocks,
-            waiting: BTreeMap::new(),
-            latest_ns: 0,
-            has_ended: false,
-        })
-    }
+/// How files of captures are called.
+const ENDINGS: [&str; 3] = [".pcap", ".pcapng", ".cap"];
 
-    /// The next good events; `None` after the last.
-    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+pub(super) const FORMAT: EventFormat = EventFormat {
+    name: "capture",
+    looks_like: |head, name| {
+        CaptureStart::of(head).is_some() || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    },
+    open,
+    describe: |mut input, file, _| {
+        let start = start_of(file, &mut input)?;
+        let format = PacketFile::start(file, start, input)?.format();
+        Ok(FileKind::Capture { format })
+    },
+};
+
+fn start_of(file: &str, input: &mut TextInput) -> Result<CaptureStart, DataError> {
+    let head = input.peek().map_err(DataError::io(file, "be read"))?;
+    let problem = "is named like a capture, and does not begin like one";
+    CaptureStart::of(head).ok_or_else(|| DataError::file(file, problem, "expected pcap or pcapng"))
+}
+
+fn open(mut input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+    let &Opening { file, name, options, clocks } = opening;
+    let start = start_of(file, &mut input)?;
+    let specs = opening.switches_of_no_table()?;
+    let (map, switch_id) = (options.maps.capture.clone(), options.switch_id.unwrap_or_default());
+    let has_one_port = specs.get(switch_id).is_some_and(|spec| spec.ports() == 1);
+    let port = match options.port {
+        _ if !map.port.is_empty() => None,
+        None if has_one_port => Some(0),
+        None => {
+            let problem = "does not say which packet is for which port";
+            let hint = "give one capture for each port, in order of the ports, or add \
+                        [[capture.port]] to the switch description (docs/pcap.md)";
+            return Err(DataError::file(file, problem, hint));
+        }
+        port => port,
+    };
+    let packets = PacketFile::start(file, start, input)?;
+    let met = Met { ports: vec![false; map.port.len()], queues: vec![false; map.queue.len()] };
+    let rules = map.rules_of(name);
+    let clocks = (map.times == CaptureTimes::Mirror).then(|| clocks.clone());
+    Ok(Box::new(CaptureRows {
+        packets,
+        name: name.to_owned(),
+        map,
+        rules,
+        port,
+        switch_id,
+        seen: CaptureSummary::default(),
+        met,
+        sights: Vec::new(),
+        senders: BTreeMap::new(),
+        clocks,
+        waiting: BTreeMap::new(),
+        latest_ns: 0,
+        has_ended: false,
+    }))
+}
+
+impl EventSource for CaptureRows {
+    fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
         self.sights.clear();
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
@@ -161,6 +170,58 @@ impl CaptureRows {
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
+    fn close(&mut self) {
+        self.sights = Vec::new();
+        self.waiting = BTreeMap::new();
+        self.packets.close();
+    }
+
+    fn hash(&mut self) -> Result<String, DataError> {
+        Ok(self.packets.hash().unwrap_or_default().to_owned())
+    }
+
+    fn places(&self) -> Option<&EventPlaces> {
+        None
+    }
+
+    fn tells_drops(&self) -> bool {
+        false
+    }
+
+    /// The rules that are about this file, and which of them a packet met.
+    fn rule_uses(&self) -> Vec<RuleUse> {
+        let ports = self.map.port.iter().zip(&self.met.ports).zip(1..);
+        let ports = ports.filter(|((rule, _), _)| rule.is_of(&self.name)).map(
+            |((rule, &is_met), number)| RuleUse {
+                list: "[[capture.port]]",
+                place: number,
+                name: format!("rule {number} (port = {})", rule.port),
+                switch_id: Some(rule.switch.unwrap_or(self.switch_id)),
+                is_met,
+            },
+        );
+        let queues = self.map.queue.iter().zip(&self.met.queues).zip(1..);
+        let queues = queues.map(|((rule, &is_met), number)| RuleUse {
+            list: "[[capture.queue]]",
+            place: number,
+            name: format!("rule {number} (queue = {})", rule.queue),
+            switch_id: None,
+            is_met,
+        });
+        ports.chain(queues).collect()
+    }
+
+    fn seen(&self) -> Option<Seen<'_>> {
+        let one_port = self.port.map(|port| (self.switch_id, port));
+        Some(Seen { one_port, summary: &self.seen })
+    }
+
+    fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        std::mem::take(&mut self.sights)
+    }
+}
+
+impl CaptureRows {
     /// The next row. Where the times are those of mirrors, or a window reorders, packets come out in their order: the earliest
     /// of those that may wait.
     fn next_row(&mut self, gate: &mut Gate) -> Result<Option<Row>, DataError> {
@@ -240,56 +301,6 @@ impl CaptureRows {
                 Ok(Read::Bad)
             }
         }
-    }
-
-    /// The switch and port of all its packets, where no rules say them.
-    pub(crate) fn one_port(&self) -> Option<(u16, u16)> {
-        self.port.map(|port| (self.switch_id, port))
-    }
-
-    /// The interface of each packet of the last batch, and what it says of itself.
-    pub(crate) fn take_sights(&mut self) -> Vec<(u32, Sight)> {
-        std::mem::take(&mut self.sights)
-    }
-
-    /// What was read so far, where no rules say the port.
-    pub(crate) fn seen(&self) -> &CaptureSummary {
-        &self.seen
-    }
-
-    /// The rules that are about this file, and which of them a packet met.
-    pub(crate) fn rule_uses(&self) -> Vec<RuleUse> {
-        let ports = self.map.port.iter().zip(&self.met.ports).zip(1..);
-        let ports = ports.filter(|((rule, _), _)| rule.is_of(&self.name)).map(
-            |((rule, &is_met), number)| RuleUse {
-                list: "[[capture.port]]",
-                place: number,
-                name: format!("rule {number} (port = {})", rule.port),
-                switch_id: Some(rule.switch.unwrap_or(self.switch_id)),
-                is_met,
-            },
-        );
-        let queues = self.map.queue.iter().zip(&self.met.queues).zip(1..);
-        let queues = queues.map(|((rule, &is_met), number)| RuleUse {
-            list: "[[capture.queue]]",
-            place: number,
-            name: format!("rule {number} (queue = {})", rule.queue),
-            switch_id: None,
-            is_met,
-        });
-        ports.chain(queues).collect()
-    }
-
-    /// Gives up memory, thread and file. Nothing more can be read.
-    pub(crate) fn close(&mut self) {
-        self.sights = Vec::new();
-        self.waiting = BTreeMap::new();
-        self.packets.close();
-    }
-
-    /// The hash of the file, known after the last event.
-    pub(crate) fn hash(&self) -> Option<&str> {
-        self.packets.hash()
     }
 }
 

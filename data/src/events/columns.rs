@@ -174,6 +174,23 @@ impl EventColumns {
         }
     }
 
+    /// Whether a table with these columns has those of events, or why not. If they were named by hand, it must.
+    pub(crate) fn are_in(
+        &self,
+        file: &str,
+        has: &[String],
+    ) -> Result<Result<(), String>, DataError> {
+        match self.locate(file, has) {
+            Ok(_) => Ok(Ok(())),
+            Err(DataError::MissingColumn { column, hint, .. })
+                if *self == EventColumns::default() =>
+            {
+                Ok(Err(format!("has no column {column:?}, it has {}; {hint}", has.join(", "))))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn slot(&mut self, field: &str) -> Option<&mut String> {
         match field {
             "time_ns" => Some(&mut self.time_ns),

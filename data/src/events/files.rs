@@ -1,17 +1,16 @@
 //! Packet events of several files, merged by time.
 
 use super::captures::MergedCaptures;
+use super::format::EventOptions;
 use super::gate::Problem;
 use super::ingress_rate::OverRate;
-use super::reader::{EventOptions, EventReader};
+use super::reader::EventReader;
 use super::rule_use::unmet;
-use crate::batch::BATCH_ROWS;
 use crate::capture::{MirrorClocks, Sight};
 use crate::drop_reports::{DropJoin, DropReports, JoinPacket};
-use crate::error::shown;
-use crate::{
-    DataError, Event, EventBatch, InputNote, InputProvenance, SwitchSpec, SwitchSpecs, objects,
-};
+use crate::io::{objects, shown};
+use crate::tables::BATCH_ROWS;
+use crate::{DataError, Event, EventBatch, InputNote, InputProvenance, SwitchSpec, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::path::{Path, PathBuf};

@@ -1,23 +1,10 @@
 //! What happens to rows that are wrong.
 
-use crate::cell::BadCell;
-use crate::pool_map::PoolMap;
-use crate::{DataError, Event, EventChecker, InputNote, RowPlace, SwitchSpecs};
-use serde::{Deserialize, Serialize};
+use crate::switch::PoolMap;
+use crate::tables::BadCell;
+use crate::{DataError, Event, EventChecker, InputNote, OnBadRow, RowPlace, SwitchSpecs};
+use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// What to do with a row that cannot be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum OnBadRow {
-    /// Stop with an error that names the row.
-    #[default]
-    Fail,
-    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
-    /// files without events.
-    Skip,
-}
 
 /// Rows that were left out for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,9 +1,10 @@
 //! Words for what happened to a packet, and why it was dropped; its flags.
 
-use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, read_column};
+use crate::tables::{
+    BadCell, BadCells, Cell, excerpt, is_integer, is_text, read_column, text_column,
+};
 use crate::{DropReason, Event, EventKind};
 use arrow_array::Array;
-use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 
 /// The fields.
@@ -93,43 +94,28 @@ pub(crate) fn with_mark(flags: u8, is_marked: Option<bool>) -> u8 {
     }
 }
 
-/// The words of a column of text; nothing of another type.
-pub(crate) fn text_column(array: &dyn Array) -> Option<Vec<Option<&str>>> {
-    is_text(array.data_type()).then(|| words(array))
-}
-
 /// Whether a column of this type can hold kinds, or reasons.
 pub(crate) fn can_hold(data_type: &DataType) -> bool {
     is_integer(data_type) || is_text(data_type)
 }
 
-fn is_text(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, words) => is_text(words),
-        _ => false,
-    }
-}
-
 /// The kinds of a column that can hold them.
 pub(crate) fn read_kinds(array: &dyn Array, bad: &mut BadCells) -> Vec<EventKind> {
-    if !is_text(array.data_type()) {
-        return read_column(array, KIND, bad);
-    }
+    let Some(words) = text_column(array) else { return read_column(array, KIND, bad) };
     let read = |word: Option<&str>| {
         let word = word.ok_or(BadCell::Empty(EventKind::EXPECTED))?;
         read_kind(word.trim_ascii().as_bytes())
     };
-    read_words(array, KIND, read, EventKind::FILLER, bad)
+    read_words(words, KIND, read, EventKind::FILLER, bad)
 }
 
 /// The reasons of a column that can hold them; null is no drop.
 pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<DropReason>> {
-    if is_text(array.data_type()) {
+    if let Some(words) = text_column(array) {
         let read = |word: Option<&str>| {
             word.map_or(Ok(None), |word| read_reason(word.trim_ascii().as_bytes()))
         };
-        return read_words(array, REASON, read, None, bad);
+        return read_words(words, REASON, read, None, bad);
     }
     let mut unreadable = BadCells::default();
     let mut reasons: Vec<Option<DropReason>> = read_column(array, REASON, &mut unreadable);
@@ -145,7 +131,7 @@ pub(crate) fn read_reasons(array: &dyn Array, bad: &mut BadCells) -> Vec<Option<
 
 /// Reads a column of text; `filler` where it cannot be read.
 fn read_words<T: Copy>(
-    array: &dyn Array,
+    words: Vec<Option<&str>>,
     field: &str,
     read: impl Fn(Option<&str>) -> Result<T, BadCell>,
     filler: T,
@@ -157,23 +143,5 @@ fn read_words<T: Copy>(
             filler
         })
     };
-    words(array).into_iter().enumerate().map(read).collect()
-}
-
-/// The words of a column of text, each written out or, of a dictionary (a category of pandas), by its place there.
-fn words(array: &dyn Array) -> Vec<Option<&str>> {
-    match array.data_type() {
-        DataType::LargeUtf8 => array.as_string::<i64>().iter().collect(),
-        DataType::Utf8View => array.as_string_view().iter().collect(),
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let known = words(dictionary.values());
-            if known.is_empty() {
-                return vec![None; array.len()];
-            }
-            let places = dictionary.normalized_keys().into_iter().enumerate();
-            places.map(|(row, place)| known[place].filter(|_| array.is_valid(row))).collect()
-        }
-        _ => array.as_string::<i32>().iter().collect(),
-    }
+    words.into_iter().enumerate().map(read).collect()
 }

@@ -1,16 +1,19 @@
 //! Events from ns-3's ASCII traces (`docs/ns3-ascii.md`).
 
+use super::columns::EventPlaces;
+use super::file_kind::FileKind;
+use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::rule_use::RuleUse;
+use super::source::{EventSource, Seen};
 use super::time::read_time;
-use crate::batch::BATCH_ROWS;
-use crate::cell::{BadCell, excerpt};
-use crate::input::{TextInput, uncompressed};
-use crate::lines::Lines;
-use crate::ns3::{Happened, Line, NoSize, read_line, read_packet};
-use crate::ns3_map::{Ns3Map, Ns3Port};
+use super::time_unit::TimeUnit;
+use crate::capture::Sight;
+use crate::io::{Lines, TextInput, uncompressed};
+use crate::ns3::{Happened, Line, NoSize, Ns3Map, Ns3Port, looks_like_ns3, read_line, read_packet};
+use crate::tables::{BATCH_ROWS, BadCell, excerpt};
 use crate::{
-    DataError, DropReason, Event, EventBatch, EventKind, InputNote, RowPlace, SwitchSpecs, TimeUnit,
+    DataError, DropReason, Event, EventBatch, EventKind, InputNote, RowPlace, SwitchSpecs,
 };
 
 /// Digits of a time that ns-3 prints by default.
@@ -50,32 +53,37 @@ enum Place {
     NoneOfOurs(&'static str),
 }
 
-impl Ns3Rows {
-    /// `name` is the name of the file: of a trace of one device, it ends in node and device.
-    pub(crate) fn start(
-        file: &str,
-        name: &str,
-        input: TextInput,
-        map: Ns3Map,
-        specs: &SwitchSpecs,
-    ) -> Self {
-        let expected = "expected the lines of ns-3's AsciiTraceHelper";
-        Ns3Rows {
-            lines: Lines::start(file, input, expected),
-            met: vec![false; map.port.len()],
-            map,
-            described: match specs {
-                SwitchSpecs::Same(_) => None,
-                SwitchSpecs::Each(specs) => Some(specs.keys().copied().collect()),
-            },
-            own_device: device_in_name(name),
-            digits: 0,
-            rows: 0,
-        }
-    }
+pub(super) const FORMAT: EventFormat = EventFormat {
+    name: "ns3",
+    looks_like: |head, _| looks_like_ns3(head),
+    open,
+    describe: |_, _, _| {
+        let (format, page) = ("ns-3 ASCII trace", "docs/ns3-ascii.md");
+        Ok(FileKind::EventStream { format, page })
+    },
+};
 
-    /// The next good events; `None` after the last.
-    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+/// Of a trace of one device, the name of the file ends in node and device.
+fn open(input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+    let specs = opening.switches_of_no_table()?;
+    let expected = "expected the lines of ns-3's AsciiTraceHelper";
+    let map = opening.options.maps.ns3.clone();
+    Ok(Box::new(Ns3Rows {
+        lines: Lines::start(opening.file, input, expected),
+        met: vec![false; map.port.len()],
+        map,
+        described: match specs {
+            SwitchSpecs::Same(_) => None,
+            SwitchSpecs::Each(specs) => Some(specs.keys().copied().collect()),
+        },
+        own_device: device_in_name(opening.name),
+        digits: 0,
+        rows: 0,
+    }))
+}
+
+impl EventSource for Ns3Rows {
+    fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
         let mut events = Vec::with_capacity(BATCH_ROWS);
         while events.len() < BATCH_ROWS {
             if !self.lines.read(|line| line.trim_ascii().is_empty())? {
@@ -100,18 +108,24 @@ impl Ns3Rows {
         Ok((!events.is_empty()).then_some(EventBatch::new(events)))
     }
 
-    /// Gives up memory, thread and file. Nothing more can be read.
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         self.lines.close();
     }
 
-    /// The hash of the file, known after the last event.
-    pub(crate) fn hash(&self) -> Option<&str> {
-        self.lines.hash()
+    fn hash(&mut self) -> Result<String, DataError> {
+        Ok(self.lines.hash().unwrap_or_default().to_owned())
+    }
+
+    fn places(&self) -> Option<&EventPlaces> {
+        None
+    }
+
+    fn tells_drops(&self) -> bool {
+        true
     }
 
     /// The listed devices, and which of them have lines.
-    pub(crate) fn rule_uses(&self) -> Vec<RuleUse> {
+    fn rule_uses(&self) -> Vec<RuleUse> {
         let ports = self.map.port.iter().zip(&self.met).zip(1..);
         let uses = ports.map(|((&Ns3Port { node, device, switch, .. }, &is_met), place)| RuleUse {
             list: "[[ns3.port]]",
@@ -123,6 +137,16 @@ impl Ns3Rows {
         uses.collect()
     }
 
+    fn seen(&self) -> Option<Seen<'_>> {
+        None
+    }
+
+    fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        Vec::new()
+    }
+}
+
+impl Ns3Rows {
     fn read_event(&mut self) -> Result<Read, (&'static str, BadCell)> {
         let text = self.lines.line();
         let expected = "a line of an ns-3 ASCII trace: + - d or r, a time, a path, headers";

@@ -1,14 +1,19 @@
 //! Events from delimited text.
 
 use super::columns::{EventColumns, EventPlaces};
+use super::file_kind::FileKind;
+use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::kind::{read_kind, read_reason, with_mark, with_reason};
+use super::rule_use::RuleUse;
+use super::source::{EventSource, Seen};
 use super::time::read_time;
-use crate::batch::BATCH_ROWS;
-use crate::cell::{BadCell, Cell};
-use crate::csv::{CsvRow, CsvRows};
+use super::time_unit::TimeUnit;
+use crate::capture::Sight;
+use crate::io::TextInput;
+use crate::tables::{BATCH_ROWS, BadCell, Cell, CsvRow, CsvRows};
 use crate::trace::is_artifact;
-use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace, TimeUnit};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace};
 
 /// The events of a text.
 pub(crate) struct EventRows {
@@ -19,26 +24,44 @@ pub(crate) struct EventRows {
     absent_switch_id: u16,
 }
 
-impl EventRows {
-    pub(crate) fn start(
-        file: &str,
-        rows: CsvRows,
-        columns: &EventColumns,
-        time_unit: Option<TimeUnit>,
-        switch_id: Option<u16>,
-    ) -> Result<Self, DataError> {
-        let places = columns.locate(file, rows.header()).map_err(|error| {
-            if !is_artifact(rows.header()) {
-                return error;
-            }
-            let hint = "give it to train or report as --data";
-            DataError::file(file, "is a labelled trace, not packet events", hint)
-        })?;
-        Ok(EventRows { rows, places, time_unit, absent_switch_id: switch_id.unwrap_or_default() })
-    }
+pub(super) const FORMAT: EventFormat =
+    EventFormat { name: "csv", looks_like: |_, _| true, open, describe };
 
-    /// The next good events; `None` after the last.
-    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+fn open(input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+    let &Opening { file, options, .. } = opening;
+    let rows = CsvRows::start(file, input)?;
+    let places = options.columns.locate(file, rows.header()).map_err(|error| {
+        if !is_artifact(rows.header()) {
+            return error;
+        }
+        let hint = "give it to train or report as --data";
+        DataError::file(file, "is a labelled trace, not packet events", hint)
+    })?;
+    let (time_unit, absent_switch_id) = (options.time_unit, options.switch_id.unwrap_or_default());
+    Ok(Box::new(EventRows { rows, places, time_unit, absent_switch_id }))
+}
+
+fn describe(input: TextInput, file: &str, columns: &EventColumns) -> Result<FileKind, DataError> {
+    let rows = match CsvRows::start(file, input) {
+        Ok(rows) => rows,
+        // Text without a table, or no text.
+        Err(DataError::File { problem, hint, .. }) => {
+            return Ok(FileKind::Unknown { problem: format!("{problem}; {hint}") });
+        }
+        Err(error) => return Err(error),
+    };
+    let header = rows.header().to_vec();
+    if is_artifact(&header) {
+        return Ok(FileKind::ArtifactCsv { columns: header });
+    }
+    Ok(match columns.are_in(file, &header)? {
+        Ok(()) => FileKind::EventCsv { columns: header },
+        Err(problem) => FileKind::Unknown { problem },
+    })
+}
+
+impl EventSource for EventRows {
+    fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
         let mut batch = EventBatch::new(Vec::with_capacity(BATCH_ROWS));
         let expected = self.rows.header().len();
         while batch.events.len() < BATCH_ROWS {
@@ -65,19 +88,32 @@ impl EventRows {
         Ok((!batch.events.is_empty()).then_some(batch))
     }
 
-    /// Where its columns are.
-    pub(crate) fn places(&self) -> &EventPlaces {
-        &self.places
-    }
-
-    /// Gives up memory, thread and file. Nothing more can be read.
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         self.rows.close();
     }
 
-    /// The hash of the file, known after the last event.
-    pub(crate) fn hash(&self) -> Option<&str> {
-        self.rows.hash()
+    fn hash(&mut self) -> Result<String, DataError> {
+        Ok(self.rows.hash().unwrap_or_default().to_owned())
+    }
+
+    fn places(&self) -> Option<&EventPlaces> {
+        Some(&self.places)
+    }
+
+    fn tells_drops(&self) -> bool {
+        self.places.drop_reason.is_some()
+    }
+
+    fn rule_uses(&self) -> Vec<RuleUse> {
+        Vec::new()
+    }
+
+    fn seen(&self) -> Option<Seen<'_>> {
+        None
+    }
+
+    fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        Vec::new()
     }
 }
 

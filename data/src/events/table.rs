@@ -1,12 +1,16 @@
 //! Events from Parquet or Arrow IPC.
 
-use super::columns::{EventColumns, EventPlaces};
+use super::columns::EventPlaces;
+use super::format::EventOptions;
 use super::gate::Gate;
+use super::rule_use::RuleUse;
+use super::source::{EventSource, Seen};
+use super::time_unit::TimeUnit;
 use super::{kind, time};
-use crate::cell::{BadCell, BadCells, Cell, read_column};
-use crate::table::{Table, TableBatches};
+use crate::capture::Sight;
+use crate::tables::{BadCell, BadCells, Cell, Table, TableBatches, read_column};
 use crate::trace::TRACE_KEY;
-use crate::{DataError, Event, EventBatch, EventKind, InputNote, TimeUnit};
+use crate::{DataError, Event, EventBatch, EventKind, InputNote};
 use arrow_array::RecordBatch;
 
 /// The events of a table.
@@ -18,41 +22,8 @@ pub(crate) struct EventTable {
     absent_switch_id: u16,
 }
 
-impl EventTable {
-    pub(crate) fn start(
-        file: &str,
-        table: Table,
-        columns: &EventColumns,
-        time_unit: Option<TimeUnit>,
-        switch_id: Option<u16>,
-    ) -> Result<Self, DataError> {
-        if table.metadata(TRACE_KEY).is_some() {
-            let hint = "give the events that it was made of";
-            return Err(DataError::file(file, "is a labelled trace, not packet events", hint));
-        }
-        let places = columns.locate(file, table.columns())?;
-        if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
-            return Err(table.wrong_type(places.time_ns, hint));
-        }
-        let mut integers = places.all();
-        integers.retain(|&root| root != places.time_ns);
-        for words in [places.kind, places.drop_reason] {
-            if words.is_some_and(|root| kind::can_hold(table.data_type(root))) {
-                integers.retain(|&root| Some(root) != words);
-            }
-        }
-        table.require_integers(&integers)?;
-        let batches = table.read(places.all())?;
-        Ok(EventTable {
-            batches,
-            places,
-            time_unit,
-            absent_switch_id: switch_id.unwrap_or_default(),
-        })
-    }
-
-    /// The next good events, perhaps none; `None` after the last.
-    pub(crate) fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
+impl EventSource for EventTable {
+    fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError> {
         let Some(batch) = self.batches.next_batch()? else { return Ok(None) };
         let mut bad = BadCells::default();
         let (mut events, rounded) = self.read_events(&batch, &mut bad);
@@ -85,14 +56,65 @@ impl EventTable {
         stopped.map(|()| Some(EventBatch { events, own: kept_own }))
     }
 
-    /// Gives up memory, thread and file. Nothing more can be read.
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         self.batches.close();
     }
 
-    /// The hash of the input, after the last event.
-    pub(crate) fn hash(&mut self) -> Result<String, DataError> {
+    fn hash(&mut self) -> Result<String, DataError> {
         self.batches.hash()
+    }
+
+    fn places(&self) -> Option<&EventPlaces> {
+        Some(&self.places)
+    }
+
+    fn tells_drops(&self) -> bool {
+        self.places.drop_reason.is_some()
+    }
+
+    fn rule_uses(&self) -> Vec<RuleUse> {
+        Vec::new()
+    }
+
+    fn seen(&self) -> Option<Seen<'_>> {
+        None
+    }
+
+    fn take_sights(&mut self) -> Vec<(u32, Sight)> {
+        Vec::new()
+    }
+}
+
+impl EventTable {
+    pub(crate) fn start(
+        file: &str,
+        table: Table,
+        options: &EventOptions,
+    ) -> Result<Self, DataError> {
+        if table.metadata(TRACE_KEY).is_some() {
+            let hint = "give the events that it was made of";
+            return Err(DataError::file(file, "is a labelled trace, not packet events", hint));
+        }
+        let places = options.columns.locate(file, table.columns())?;
+        let time_unit = options.time_unit;
+        if let Some(hint) = time::refusal(table.data_type(places.time_ns), time_unit) {
+            return Err(table.wrong_type(places.time_ns, hint));
+        }
+        let mut integers = places.all();
+        integers.retain(|&root| root != places.time_ns);
+        for words in [places.kind, places.drop_reason] {
+            if words.is_some_and(|root| kind::can_hold(table.data_type(root))) {
+                integers.retain(|&root| Some(root) != words);
+            }
+        }
+        table.require_integers(&integers)?;
+        let batches = table.read(places.all())?;
+        Ok(EventTable {
+            batches,
+            places,
+            time_unit,
+            absent_switch_id: options.switch_id.unwrap_or_default(),
+        })
     }
 
     /// The events of a batch, and which of their times are rounded.
@@ -182,11 +204,6 @@ impl EventTable {
             }
         }
         kinds
-    }
-
-    /// Where its columns are.
-    pub(crate) fn places(&self) -> &EventPlaces {
-        &self.places
     }
 
     /// A column; all fillers, which are zero, where the file does not have it.

@@ -1,8 +1,7 @@
 //! The times of events: whole nanoseconds, or decimal numbers of a unit.
 
-use crate::TimeUnit;
-use crate::cell::{BadCell, BadCells, Cell, excerpt, is_integer, note_empty, read_column};
-use crate::time_unit::{NoTime, WholeTime, read_decimal, read_float};
+use super::time_unit::{NoTime, TimeUnit, WholeTime, read_decimal, read_float};
+use crate::tables::{BadCell, BadCells, Cell, excerpt, is_integer, note_empty, read_column};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

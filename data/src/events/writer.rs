@@ -1,9 +1,9 @@
 //! Packet events into Parquet or Arrow IPC.
 
 use super::arrow::{event_arrays, event_fields};
-use super::footer::SWITCH_KEY;
-use crate::column_writer::ColumnWriter;
-use crate::error::shown_output;
+use crate::io::shown_output;
+use crate::switch::SWITCH_KEY;
+use crate::tables::ColumnWriter;
 use crate::{DataError, EventBatch, EventKind, SwitchSpecs};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! A packet as ns-3 prints it: header after header, each with what it holds between parentheses.
 
-use crate::flow_key::FlowKey;
+use crate::types::FlowKey;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

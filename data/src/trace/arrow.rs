@@ -2,7 +2,7 @@
 
 use super::columns::{ECN_MARK, FIRST_RTT, FLOW_HASH, REAL_DROP};
 use super::footer::TRACE_KEY;
-use crate::column_writer::integer;
+use crate::tables::integer;
 use crate::{ArrivalColumns, DataError, DropReason, FlowColumns, Frame, LabelledBatch, TraceMeta};
 use arrow_array::{
     ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,

@@ -1,8 +1,6 @@
 //! The Credence artifact's own labelled CSV (inet-tub/ns3-datacenter).
 
-use crate::batch::BATCH_ROWS;
-use crate::cell::BadCell;
-use crate::csv::{CsvRow, CsvRows};
+use crate::tables::{BATCH_ROWS, BadCell, CsvRow, CsvRows};
 use crate::{DataError, LabelledBatch, RowPlace};
 
 /// Our names of the artifact's feature columns.

@@ -1,8 +1,8 @@
 //! The metadata in the footer of a labelled trace.
 
-use crate::small_file::{caps, check_size};
-use crate::table::Table;
-use crate::trace_meta::TRACE_SCHEMA_VERSION;
+use crate::TRACE_SCHEMA_VERSION;
+use crate::io::{caps, check_size};
+use crate::tables::Table;
 use crate::{DataError, Pause, SwitchSpec, SwitchSpecs, TraceMeta};
 use serde::Deserialize;
 

@@ -3,15 +3,11 @@
 use super::arrow::TraceColumns;
 use super::artifact::{ArtifactRows, is_artifact};
 use super::table::{TraceTable, meta_of};
-use crate::arrow_stream::looks_like_arrow;
-use crate::csv::CsvRows;
-use crate::error::shown;
-use crate::input::{Expect, FileHash, Input, recorded_name};
-use crate::objects::is_object;
-use crate::parquet_table::fetch_rows;
-use crate::table::Table;
+use crate::io::{FileHash, recorded_name, shown};
+use crate::tables::{CsvRows, Expect, Input, Table, fetch_rows};
 use crate::{
     DataError, Frame, InputNote, InputProvenance, LabelledBatch, RowOrder, SwitchSpecs, TraceMeta,
+    is_object,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -56,13 +52,7 @@ impl TraceReader {
     fn start(path: &Path, features: &[String], expect: Expect) -> Result<Self, DataError> {
         let file = shown(path);
         let (meta, source) = match Input::open(path, expect)? {
-            Input::Text(mut input) => {
-                let head = input.peek().map_err(DataError::io(&file, "be read"))?;
-                if looks_like_arrow(head) {
-                    let (meta, source) =
-                        start_table(&file, Table::arrow(&file, input)?, None, features)?;
-                    return Ok(Self::new(file, path, meta, source));
-                }
+            Input::Text(input) => {
                 let rows = CsvRows::start(&file, input)?;
                 if !is_artifact(rows.header()) {
                     let problem = format!("has the columns {}", rows.header().join(", "));
@@ -73,8 +63,7 @@ impl TraceReader {
                 let rows = ArtifactRows::start(&file, rows, features)?;
                 (meta, Source::Artifact(Box::new(rows)))
             }
-            Input::Parquet(opened, hash) => {
-                let mut table = Table::parquet(&file, opened, hash)?;
+            Input::Table(mut table) => {
                 if expect == Expect::Footer && is_object(path) {
                     table.keep(0..0);
                 }

@@ -3,9 +3,8 @@
 use super::arrow::TraceColumns;
 use super::columns::{BASE_COLUMNS, ECN_MARK, FIRST_RTT, FLOW_HASH, REAL_DROP};
 use super::footer::meta_in_footer;
-use crate::cell::{BadCells, Cell, read_column};
-use crate::events::switches_in_footer;
-use crate::table::{Table, TableBatches};
+use crate::switch::switches_in_footer;
+use crate::tables::{BadCells, Cell, Table, TableBatches, read_column};
 use crate::{
     ArrivalColumns, DataError, FlowColumns, LabelledBatch, Outcome, RowOrder, SwitchSpec,
     SwitchSpecs, TraceMeta,

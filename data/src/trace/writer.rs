@@ -3,10 +3,8 @@
 use super::arrow::{TraceColumns, real_drop_codes, trace_arrays, trace_fields};
 use super::columns::REAL_DROP;
 use super::footer::TRACE_KEY;
-use crate::column_writer::{ColumnWriter, is_arrow};
-use crate::error::shown_output;
-use crate::input::FileHash;
-use crate::table::Table;
+use crate::io::{FileHash, shown_output};
+use crate::tables::{ColumnWriter, Table, is_arrow};
 use crate::{ArrivalColumns, DataError, InputProvenance, LabelledBatch, Pause, TraceMeta};
 use arrow_array::UInt8Array;
 use arrow_schema::{DataType, Field};

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use dropcast_data::{
     DataError, DropReason, Event, EventBatch, EventColumns, EventFormat, EventKind, EventOptions,
-    EventReader, EventWriter, InputNote, InputProvenance, OnBadRow, TimeUnit,
+    EventReader, EventWriter, InputNote, InputProvenance, OnBadRow, TimeUnit, describe,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -434,9 +434,16 @@ fn files_that_are_not_there_or_whole_are_refused() {
         story(&error, scratch.0.path()),
         "e.csv: does not describe its switches; give a switch description (docs/switch.md)"
     );
-    let format = Some(EventFormat::Parquet);
-    let error = EventReader::open(&path, EventOptions { format, ..options() }).err().unwrap();
-    assert!(story(&error, scratch.0.path()).starts_with("e.csv: is not a whole Parquet file"));
+    let path = scratch.file("e.pcap", "time_ns,port,size_bytes\n1,1,1\n");
+    let error = EventReader::open(&path, options()).err().unwrap();
+    let says =
+        "e.pcap: is named like a capture, and does not begin like one; expected pcap or pcapng";
+    assert_eq!(story(&error, scratch.0.path()), says);
+    let described = describe(&path, &EventColumns::default()).err().unwrap();
+    assert_eq!(story(&described, scratch.0.path()), says);
+    let format = EventFormat::named("csv");
+    let reader = EventReader::open(&path, EventOptions { format, ..options() }).unwrap();
+    assert_eq!(reader.filter(Result::is_ok).count(), 1);
 }
 
 #[test]

@@ -344,9 +344,8 @@ fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineErr
             Inspected::Events { columns, rows, switches: switches.map(|of| *of) }
         }
         FileKind::EventCsv { columns } => Inspected::Events { columns, rows: None, switches: None },
-        FileKind::Ns3Trace => {
-            let (format, page) = ("ns-3 ASCII trace".to_owned(), "docs/ns3-ascii.md");
-            Inspected::Stream { format, page, capture: None }
+        FileKind::EventStream { format, page } => {
+            Inspected::Stream { format: format.to_owned(), page, capture: None }
         }
         FileKind::Capture { format } => {
             Inspected::Stream { format: format.to_owned(), page: CAPTURES, capture: None }

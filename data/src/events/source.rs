@@ -1,0 +1,42 @@
+//! What every format of packet events gives.
+
+use super::columns::EventPlaces;
+use super::gate::Gate;
+use super::rule_use::RuleUse;
+use crate::capture::{CaptureSummary, Sight};
+use crate::{DataError, EventBatch};
+
+/// An opened file of packet events. No method has a default: a format says of each what it is for it.
+pub(super) trait EventSource: Send {
+    /// The next good events, perhaps none; `None` after the last.
+    fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError>;
+
+    /// Gives up memory, thread and file. Nothing more can be read.
+    fn close(&mut self);
+
+    /// The hash of the file, after the last event.
+    fn hash(&mut self) -> Result<String, DataError>;
+
+    /// Where its columns are, if it has columns.
+    fn places(&self) -> Option<&EventPlaces>;
+
+    /// Whether it tells which packets the real switch dropped, even if it dropped none.
+    fn tells_drops(&self) -> bool;
+
+    /// The rules that say where its packets belong, and which of them a packet met so far.
+    fn rule_uses(&self) -> Vec<RuleUse>;
+
+    /// What was read so far, if it is a capture.
+    fn seen(&self) -> Option<Seen<'_>>;
+
+    /// Of a capture, the interface of each packet of the last batch, and what it says of itself.
+    fn take_sights(&mut self) -> Vec<(u32, Sight)>;
+}
+
+/// What was read of a capture.
+pub(super) struct Seen<'a> {
+    /// The switch and port of all packets; none where rules say them.
+    pub(super) one_port: Option<(u16, u16)>,
+    /// Of a capture without rules for ports.
+    pub(super) summary: &'a CaptureSummary,
+}

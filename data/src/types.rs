@@ -1,0 +1,31 @@
+//! Plain data that every pure core shares: it needs no file.
+
+mod check;
+mod event;
+#[cfg(feature = "files")]
+mod flow_key;
+mod input_note;
+mod labelled;
+mod nearly;
+mod not_modelled;
+mod pause;
+mod printable;
+mod provenance;
+pub mod random;
+mod settings;
+mod spec;
+mod trace_meta;
+
+pub use check::{BadEvent, EventChecker};
+pub use event::{DropReason, Event, EventBatch, EventKind};
+#[cfg(feature = "files")]
+pub(crate) use flow_key::FlowKey;
+pub use input_note::InputNote;
+pub use labelled::{ArrivalColumns, FlowColumns, LabelledBatch, Outcome, RowOrder};
+pub use nearly::nearly;
+pub use pause::{Pause, PauseChange, PauseSchedule};
+pub use printable::{printable, printable_line};
+pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
+pub use settings::{CollectSettings, Departures, Expert, OnBadRow, UnknownWord, Victim};
+pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
+pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};

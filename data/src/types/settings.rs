@@ -1,0 +1,156 @@
+//! How events are read and a labelled trace is collected.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What drains the virtual queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Departures {
+    /// The departures of the trace: correct if the real switch ran LQD.
+    Observed,
+    /// Each port sends at line rate: arrivals suffice, whatever policy the real switch ran.
+    #[default]
+    LineRate,
+}
+
+/// Which packet virtual LQD drops when its buffer is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The tail packet of the longest queue, the arriving packet not counted. Credence's
+    /// thresholds (Algorithm 1) move exactly as these queues do.
+    #[default]
+    Tail,
+    /// The arriving packet counts as the tail of its queue: if that is the longest, it is dropped.
+    Arrival,
+}
+
+/// Whose drops are the labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expert {
+    /// Longest Queue Drop.
+    #[default]
+    Lqd,
+    /// The optimum, which knows all arrivals.
+    Opt,
+}
+
+impl Expert {
+    fn is_default(&self) -> bool {
+        *self == Expert::default()
+    }
+}
+
+/// What to do with a row that cannot be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum OnBadRow {
+    /// Stop with an error that names the row.
+    #[default]
+    Fail,
+    /// Skip the row and count it; use what is before the end of a capture that is cut off; in a folder, pass over
+    /// files without events.
+    Skip,
+}
+
+/// How virtual LQD is run over a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectSettings {
+    /// What drains the queues.
+    #[serde(default)]
+    pub departures: Departures,
+    /// Which packet is dropped.
+    #[serde(default)]
+    pub victim: Victim,
+    /// Whether a packet must leave at least one byte free to be accepted, as in the Credence
+    /// authors' ns-3 code.
+    #[serde(default)]
+    pub strict_fit: bool,
+    /// Whose drops are the labels.
+    #[serde(default, skip_serializing_if = "Expert::is_default")]
+    pub expert: Expert,
+}
+
+/// A word that no setting has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is not one of {expected}")]
+pub struct UnknownWord {
+    found: String,
+    expected: &'static str,
+}
+
+impl UnknownWord {
+    /// `word` is not one of `expected`.
+    #[cfg(feature = "files")]
+    pub(crate) fn new(word: &str, expected: &'static str) -> Self {
+        UnknownWord { found: word.to_owned(), expected }
+    }
+}
+
+impl FromStr for Departures {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "observed" => Ok(Departures::Observed),
+            "line-rate" => Ok(Departures::LineRate),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "observed, line-rate" }),
+        }
+    }
+}
+
+impl fmt::Display for Departures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Departures::Observed => "observed",
+            Departures::LineRate => "line-rate",
+        })
+    }
+}
+
+impl FromStr for Expert {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "lqd" => Ok(Expert::Lqd),
+            "opt" => Ok(Expert::Opt),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "lqd, opt" }),
+        }
+    }
+}
+
+impl fmt::Display for Expert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Expert::Lqd => "lqd",
+            Expert::Opt => "opt",
+        })
+    }
+}
+
+impl FromStr for Victim {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "tail" => Ok(Victim::Tail),
+            "arrival" => Ok(Victim::Arrival),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "tail, arrival" }),
+        }
+    }
+}
+
+impl fmt::Display for Victim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Victim::Tail => "tail",
+            Victim::Arrival => "arrival",
+        })
+    }
+}
