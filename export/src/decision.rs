@@ -12,7 +12,7 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
-use crate::policy_code::long_bytes;
+use crate::policy_code::{drain_bytes, long_bytes};
 use crate::tracker::{self, Dialect, Kept};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, crc32};
@@ -219,12 +219,6 @@ pub(crate) fn rates(switch: &SwitchSpec, target: &'static str) -> Result<Vec<Rat
         Ok(Rate { line_rate_bps, numerator, denominator, drain_bytes, overhead_bytes })
     };
     switch.line_rate_bps.iter().map(rate).collect()
-}
-
-/// What a port sends in two base RTTs.
-pub(crate) fn drain_bytes(line_rate_bps: u64, base_rtt_ns: u64) -> u64 {
-    let drained = u128::from(line_rate_bps) * u128::from(base_rtt_ns) / 4_000_000_000;
-    u64::try_from(drained).unwrap_or(u64::MAX)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

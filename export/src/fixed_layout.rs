@@ -1,7 +1,5 @@
 //! A layout that forests of a bounded size share, so that a retrained one is entries only.
 
-use crate::ExportError;
-use crate::tables::Tables;
 use std::fmt;
 use std::str::FromStr;
 
@@ -50,58 +48,6 @@ impl FixedLayout {
     /// Prefixes that a feature may take, with the one that is the default.
     pub fn prefixes(self) -> usize {
         usize::from(self.prefixes)
-    }
-
-    /// Refuses tables that do not fit.
-    pub(crate) fn check(self, tables: &Tables) -> Result<(), ExportError> {
-        let refuse = |problem: String| {
-            let problem = format!("{problem}; the layout is {self}");
-            Err(ExportError::Unsupported { target: "a fixed layout", problem })
-        };
-        let trees = tables.trees_with_tables();
-        if trees.len() > self.trees() {
-            return refuse(format!(
-                "{} trees, the layout has room for {} (trees)",
-                trees.len(),
-                self.trees
-            ));
-        }
-        let most = self.max_score();
-        if tables.max_score() > most {
-            return refuse(format!(
-                "scores reach {}, the layout has room for {most} (trees)",
-                tables.max_score()
-            ));
-        }
-        for tree in trees {
-            let leaves = tables.trees[tree].leaves.len();
-            if leaves > self.leaves() {
-                return refuse(format!(
-                    "tree {tree} has {leaves} leaves, the layout has room for {} (depth)",
-                    self.leaves()
-                ));
-            }
-            for key in &tables.trees[tree].keys {
-                if key.width() > self.bits() {
-                    let feature = tables.features.iter().find(|of| of.column == key.column);
-                    return refuse(format!(
-                        "tree {tree} has {} thresholds of {}, the layout has room for {} (bits)",
-                        key.width(),
-                        feature.map_or("a feature", |feature| feature.name.as_str()),
-                        self.bits
-                    ));
-                }
-            }
-        }
-        match tables.features.iter().find(|feature| feature.prefixes.len() > self.prefixes()) {
-            Some(feature) => refuse(format!(
-                "{} takes {} prefixes, the layout has room for {} (prefixes)",
-                feature.name,
-                feature.prefixes.len(),
-                self.prefixes
-            )),
-            None => Ok(()),
-        }
     }
 }
 

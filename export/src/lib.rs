@@ -46,6 +46,7 @@ mod onnx;
 mod origin;
 mod ovs;
 mod p4;
+mod policies;
 mod policy_code;
 mod region;
 mod resources;
@@ -67,7 +68,8 @@ pub use fixed_layout::FixedLayout;
 pub use golden::credence_packets;
 pub use json::JSON_TABLE_VERSION;
 pub use origin::{Column, Origin};
-pub use policy_code::{PacketArrival, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets};
+pub use policies::PolicyCode;
+pub use policy_code::{PacketArrival, PolicyCodeError, PolicyEvent, PolicyPackets};
 pub use resources::{
     Encoding, FeatureResources, Measured, TableResources, TableTotals, TreeResources,
 };

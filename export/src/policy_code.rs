@@ -1,18 +1,16 @@
 //! Policies on a switch's own queues as code: files that are the same for every switch, the switch's constants, and packets to check
 //! the code with.
 
-mod code;
 mod error;
 mod filtered;
 mod packets;
 mod shared;
 
-pub use code::PolicyCode;
 pub use error::PolicyCodeError;
 pub(crate) use filtered::{Filtered, FilteredConstants};
 pub(crate) use packets::decided;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
 pub(crate) use shared::{
-    FILTERED, FRAME, alphas_in_128ths, c_array, c_constants, in_128ths, long_bytes, reserved_bytes,
-    sources, verilog_words,
+    FILTERED, FRAME, alphas_in_128ths, c_array, c_constants, drain_bytes, in_128ths, long_bytes,
+    reserved_bytes, sources, verilog_words,
 };

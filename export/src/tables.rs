@@ -4,6 +4,7 @@ mod build;
 mod code;
 mod count;
 mod emulator;
+mod fit;
 mod forest_tables;
 mod prefixes;
 mod prune;

@@ -7,6 +7,7 @@
 
 pub mod collect;
 pub mod counters;
+mod counts;
 mod error;
 pub mod exact_times;
 pub mod export;
@@ -18,6 +19,7 @@ pub mod progress;
 pub mod resources;
 pub mod settings;
 pub mod switch_draft;
+pub mod table_cost;
 pub mod traces;
 pub mod train;
 pub mod wall_clock;

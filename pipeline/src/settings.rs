@@ -1,7 +1,7 @@
 //! Settings of labels and training, which the command line and files of settings share.
 
 use crate::PipelineError;
-use crate::train::table_cost::TableCost;
+use crate::table_cost::TableCost;
 use dropcast_data::{CollectSettings, Departures, Expert, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};

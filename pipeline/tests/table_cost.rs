@@ -3,7 +3,7 @@
 
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
-use dropcast_pipeline::train::table_cost::TableCost;
+use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{ForestCost, Resource, TreeOutline};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use syn::{Item, UseTree};
+use syn::{Attribute, Ident, Item, UseTree};
 
 /// Why a crate's source cannot be checked.
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +57,33 @@ pub(crate) struct Module {
 }
 
 impl Modules {
-    /// Reads the files of the crate in `src`.
+    /// Reads the files of the crate in `src`, but for modules of tests.
     pub(crate) fn read(src: &Path) -> Result<Self, TidyError> {
         let root = ["lib.rs", "main.rs"].into_iter().find(|root| src.join(root).is_file());
         let root = PathBuf::from(root.unwrap_or("lib.rs"));
         let mut krate = Modules { files: Vec::new(), modules: Vec::new() };
         krate.read_file(src, root, PathBuf::new(), None)?;
         Ok(krate)
+    }
+
+    /// The innermost file whose module has both files, and which of its modules have them: the files of these. It stands
+    /// for itself where it is one of the two.
+    pub(crate) fn apart(&self, from: usize, to: usize) -> (usize, (usize, usize)) {
+        let (from, to) = (self.above(from), self.above(to));
+        let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+        let common = from[shared - 1];
+        let end = |files: &[usize]| files.get(shared).copied().unwrap_or(common);
+        (common, (end(&from), end(&to)))
+    }
+
+    /// The files whose modules a file is in, from the root to itself.
+    fn above(&self, file: usize) -> Vec<usize> {
+        let first = self.modules.iter().position(|module| module.file == file);
+        let ups = std::iter::successors(first, |&module| self.modules[module].parent);
+        let mut files: Vec<usize> = ups.map(|module| self.modules[module].file).collect();
+        files.dedup();
+        files.reverse();
+        files
     }
 
     /// Reads a file whose child modules are files in `folder`.
@@ -102,6 +122,9 @@ impl Modules {
         });
         for item in items {
             if let Item::Mod(module) = item {
+                if module.attrs.iter().any(is_cfg_test) {
+                    continue;
+                }
                 let name = module.ident.to_string();
                 let below = folder.join(&name);
                 let child = match module.content {
@@ -128,6 +151,12 @@ impl Modules {
         }
         Ok(own)
     }
+}
+
+/// Whether an attribute is `#[cfg(test)]`.
+fn is_cfg_test(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
+        && attribute.parse_args::<Ident>().is_ok_and(|condition| condition == "test")
 }
 
 /// The name that an item defines.

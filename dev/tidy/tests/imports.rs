@@ -1,6 +1,6 @@
-//! No two files of these crates import each other.
+//! No two modules of a crate import each other, each with all that is below it.
 
-use dropcast_tidy::import_cycles;
+use dropcast_tidy::{Cycle, import_cycles};
 use std::path::{Path, PathBuf};
 
 /// The folder of every crate, as the workspace names it, and its manifest.
@@ -15,17 +15,29 @@ fn crates() -> Vec<(PathBuf, String)> {
     folders.map(|name| (PathBuf::from(name), read(&root.join(name)))).collect()
 }
 
+/// Crates with circles that are not mended yet, and the modules in them.
+const NOT_YET_MENDED: [(&str, &[&str]); 2] = [
+    ("switch", &["policies/mod.rs", "policy_site.rs", "virtual_lqd.rs"]),
+    (
+        "train",
+        &["bins.rs", "budgets.rs", "error.rs", "provenance.rs", "rows.rs", "splits.rs", "votes.rs"],
+    ),
+];
+
 /// A registry and its entries may import each other if there is no other way; none does: the type of
 /// an entry is in one file, the list of all entries in another (`export/src/target.rs` and
 /// `targets.rs`).
 #[test]
-fn no_two_files_import_each_other() {
+fn no_two_modules_import_each_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
     // The programs of `examples` are a file each.
     for (name, _) in crates().into_iter().filter(|(name, _)| name != Path::new("examples")) {
         let cycles = import_cycles(&root.join(&name).join("src")).unwrap();
-        let name = name.display();
-        assert!(cycles.is_empty(), "{name}: these files import each other: {cycles:#?}");
+        let known = NOT_YET_MENDED.iter().filter(|(known, _)| name == Path::new(known));
+        let known: Vec<Vec<PathBuf>> =
+            known.map(|(_, modules)| modules.iter().map(PathBuf::from).collect()).collect();
+        let found: Vec<&Vec<PathBuf>> = cycles.iter().map(|cycle| &cycle.modules).collect();
+        assert!(found.iter().copied().eq(&known), "{}: {cycles:#?}", name.display());
     }
 }
 
@@ -39,9 +51,8 @@ fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         std::fs::write(path, text).expect("a crate can be written and read");
     }
     let found = import_cycles(folder.path()).expect("a crate can be written and read");
-    let names = |group: Vec<std::path::PathBuf>| {
-        group.into_iter().map(|file| file.display().to_string()).collect()
-    };
+    let names =
+        |cycle: Cycle| cycle.modules.into_iter().map(|file| file.display().to_string()).collect();
     found.into_iter().map(names).collect()
 }
 
@@ -76,12 +87,31 @@ fn cycles_are_found_through_reexports_globs_and_plain_paths() {
     assert_eq!(found, [["a/mod.rs", "b.rs", "c.rs"]]);
 }
 
+/// `input` and `table` import nothing of each other's files, but of each other's folders.
 #[test]
-fn tests_in_a_file_of_their_own_may_import_what_they_test() {
+fn a_folder_is_one_with_its_module() {
+    let files = [
+        ("input.rs", "mod hash; pub use hash::Hash; use crate::MAGIC; fn f() { MAGIC; }"),
+        ("input/hash.rs", "pub struct Hash;"),
+        ("table.rs", "mod footer; pub use footer::MAGIC; use crate::Hash; pub struct Table(Hash);"),
+        ("table/footer.rs", "pub const MAGIC: u8 = 0;"),
+    ];
+    for lib in [
+        "mod input; mod table; pub use input::Hash; pub use table::MAGIC;",
+        "mod input; mod table; pub use {input::*, table::*};",
+    ] {
+        let found = cycles(&[&[("lib.rs", lib)], &files[..]].concat());
+        assert_eq!(found, [["input.rs", "table.rs"]]);
+    }
+}
+
+#[test]
+fn tests_may_import_what_imports_what_they_test() {
     let found = cycles(&[
-        ("lib.rs", "mod a;"),
+        ("lib.rs", "mod a; mod b;"),
         ("a.rs", "pub struct A; #[cfg(test)] mod tests;"),
-        ("a/tests.rs", "use super::*; fn test() -> A { A }"),
+        ("a/tests.rs", "use super::*; use crate::b::B; fn test() -> B { B(A) }"),
+        ("b.rs", "use crate::a::A; pub struct B(pub A);"),
     ]);
     assert_eq!(found, Vec::<Vec<String>>::new());
 }

@@ -49,7 +49,7 @@ impl<'a> P4<'a> {
         let shape = match layout {
             None => Shape::of_forest(&tables),
             Some(layout) => {
-                layout.check(&tables)?;
+                tables.check_fit(layout)?;
                 let columns = model.origin.columns.len();
                 let bits = layout.trees() * layout.bits() * columns;
                 if bits > MAX_CODE_BITS {

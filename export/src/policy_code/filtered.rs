@@ -1,8 +1,7 @@
 //! Dynamic Thresholds with a filter: what the code of the untrained rule and that of a forest have in common.
 
 use super::error::PolicyCodeError;
-use super::shared::{alphas_in_128ths, c_array, long_bytes, reserved_bytes};
-use crate::decision::drain_bytes;
+use super::shared::{alphas_in_128ths, c_array, drain_bytes, long_bytes, reserved_bytes};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::policies::oracle::{AnyOracle, Confirmation, OracleParameters};
 use dropcast_switch::{Alphas, PolicyModel, PolicySite, PolicySpec};

@@ -41,6 +41,12 @@ pub(crate) fn verilog_words(numbers: &[u32]) -> String {
     format!("{{{}}}", words.join(", "))
 }
 
+/// What a port sends in two base RTTs.
+pub(crate) fn drain_bytes(line_rate_bps: u64, base_rtt_ns: u64) -> u64 {
+    let drained = u128::from(line_rate_bps) * u128::from(base_rtt_ns) / 4_000_000_000;
+    u64::try_from(drained).unwrap_or(u64::MAX)
+}
+
 /// What each queue of a port may hold beside the shared buffer, bytes: all of it, `u32::MAX`, if it does not draw on that.
 pub(crate) fn reserved_bytes(spec: &SwitchSpec) -> Vec<u32> {
     let of = |queue: usize| match spec.shared[queue] {

@@ -18,6 +18,7 @@ mod simulation;
 mod sink;
 mod switch;
 mod topology;
+mod workload;
 
 pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use episode::{DecisionInterval, Decisions, EndedFlows, Episode, EpisodeError, Next};
@@ -27,3 +28,4 @@ pub use simulation::{FlowError, Simulation, SimulationOutcome};
 pub use sink::{
     DroppedPacket, FabricDropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched,
 };
+pub use workload::Workload;

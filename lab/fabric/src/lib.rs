@@ -13,7 +13,7 @@ pub use fabric::{
     DecisionInterval, Decisions, DroppedPacket, EndedFlows, Episode, EpisodeError, EventQueue,
     Fabric, FabricConfig, FabricDropReason, FabricError, Flow, FlowClass, FlowError, FlowRecord,
     Next, Occupancy, OnFull, PacketEvents, Paths, Simulation, SimulationOutcome, Sink, Telemetry,
-    Unwatched,
+    Unwatched, Workload,
 };
 pub use summary::{
     Better, BucketSummary, ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Metric,
@@ -23,5 +23,5 @@ pub use summary::{
 pub use transport::{CongestionControl, Hop, Recovery, Told, Transport, Tuning, Window};
 pub use workloads::{
     Collective, CollectiveOperation, FlowList, FlowListError, Incast, Ns3PathsError, Pattern,
-    PoissonFlows, TrafficConfig, TrafficError, TrafficMix, Workload,
+    PoissonFlows, TrafficConfig, TrafficError, TrafficMix,
 };

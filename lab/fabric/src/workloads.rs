@@ -9,7 +9,6 @@ mod murmur3;
 mod ns3_paths;
 mod pattern;
 mod poisson_flows;
-mod workload;
 
 pub use collective::{Collective, CollectiveOperation};
 pub use flow_list::{FlowList, FlowListError};
@@ -18,4 +17,3 @@ pub use mix::{TrafficConfig, TrafficError, TrafficMix};
 pub use ns3_paths::Ns3PathsError;
 pub use pattern::Pattern;
 pub use poisson_flows::PoissonFlows;
-pub use workload::Workload;

@@ -7,8 +7,6 @@
 //! again, and gives the bytes of one that was not interrupted. Traces that no longer hold are removed before
 //! any other is written, so that the folder never holds traces of two jobs.
 
-use super::manifest::PART;
-pub use super::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
 use super::passed_over::Usable;
 use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
@@ -16,6 +14,8 @@ use super::{
     tell_notes,
 };
 use crate::PipelineError;
+use crate::files::manifest::PART;
+pub use crate::files::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::files::{Group, groups};
 use crate::progress::{Progress, check};

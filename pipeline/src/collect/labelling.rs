@@ -1,9 +1,9 @@
 //! Events in, a labelled trace out: one labeller, whatever the rows go to.
 
-use super::counts::Counts;
 use super::events_source::{Batches, Events};
 use super::sinks::{InMemory, Sink};
 use crate::PipelineError;
+use crate::counts::Counts;
 use crate::progress::{Progress, Silent, check};
 use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;

@@ -1,19 +1,17 @@
 //! Collect: packet events become labelled traces.
 
 pub mod capture_packets;
-mod counts;
 pub mod event_reading;
 mod events_source;
 pub mod folder;
 pub mod generate;
 mod labelling;
-pub(crate) mod manifest;
 mod passed_over;
 mod shared_reports;
 mod sinks;
 mod switch_pieces;
 
-pub use counts::{Counts, EcnMarks, RealDrops};
+pub use crate::counts::{Counts, EcnMarks, RealDrops};
 pub use events_source::Events;
 pub use labelling::{Collected, collect, collect_in_memory};
 pub(crate) use labelling::{

@@ -1,7 +1,7 @@
 //! Reports of drops that all folders of a job share.
 
-use super::manifest::{FolderEntry, Manifest};
 use crate::PipelineError;
+use crate::files::manifest::{FolderEntry, Manifest};
 use dropcast_data::{DropReports, InputProvenance};
 use std::collections::BTreeSet;
 use std::path::Path;

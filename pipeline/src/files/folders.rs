@@ -1,7 +1,7 @@
 //! Files under a folder.
 
+use super::manifest::{MANIFEST, Manifest};
 use crate::PipelineError;
-use crate::collect::manifest::{MANIFEST, Manifest};
 use alphanumeric_sort::sort_path_slice;
 use dropcast_data::{DataError, is_folder, is_object, list_objects};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Files and folders: what is read whole, what is written, and how files that belong together appear at once.
 
 mod folders;
+pub(crate) mod manifest;
 mod whole_files;
 pub mod work_folder;
 

@@ -3,9 +3,9 @@
 use super::statistics::{self, Statistics};
 use crate::PipelineError;
 use crate::collect::folder::{folders_of, switch_of, trace_file};
-use crate::collect::manifest::Manifest;
 use crate::collect::{Events, add_counts, no_arrivals};
 use crate::export::models::ModelFile;
+use crate::files::manifest::Manifest;
 use crate::files::read_text;
 use crate::files::{Group, groups, matching, traces_in};
 use crate::progress::Progress;

@@ -1,6 +1,6 @@
 //! What reports call traces.
 
-use crate::collect::manifest::PART;
+use crate::files::manifest::PART;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -5,7 +5,6 @@ pub mod model_per;
 pub mod partitions;
 pub mod replays;
 pub mod sweep;
-pub mod table_cost;
 mod training;
 mod votes;
 

@@ -1,7 +1,6 @@
 //! A model of each switch or role, beside one of all switches.
 
 use super::replays::Replays;
-use super::table_cost::TableCost;
 use super::{Training, cautions};
 use crate::PipelineError;
 use crate::export::models::ModelFile;
@@ -10,6 +9,7 @@ use crate::files::work_folder::WorkFolder;
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
+use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
 use dropcast_data::write_atomic;
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};

@@ -1,12 +1,12 @@
 //! How forests are trained on labelled traces.
 
 use super::replays::Replays;
-use super::table_cost::TableCost;
 use super::votes::choose_votes;
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::{TrainSettings, Trainer};
+use crate::table_cost::TableCost;
 use crate::traces::kept_rows::Counted;
 use crate::traces::{EPISODE_GAP_RTTS, LabelledTrace, LabelledTraces};
 use dropcast_data::{DataError, scratch_file};

@@ -2,7 +2,7 @@
 
 use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
 use dropcast_measure::Report;
-use dropcast_pipeline::train::table_cost::TableCost;
+use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
 /// What was decided about the forest, as a line.

@@ -4,7 +4,7 @@ use super::config::Fabric;
 use super::flow::FlowRecord;
 use super::simulation::{FlowError, Simulation, SimulationOutcome};
 use super::sink::{DroppedPacket, Sink};
-use crate::workloads::Workload;
+use super::workload::Workload;
 use dropcast_switch::policies::ndt::Steering;
 use dropcast_switch::{BuildError, Policy, PolicySite};
 

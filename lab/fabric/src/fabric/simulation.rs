@@ -7,8 +7,8 @@ use super::network::{Counts, Happening, Network};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{FabricDropReason, Sink};
 use super::topology::hash;
+use super::workload::Workload;
 use crate::transport::{Ack, CongestionControl, Segment, Sender, Transport, Tuning};
-use crate::workloads::Workload;
 use dropcast_arrivals::path_of;
 use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
 

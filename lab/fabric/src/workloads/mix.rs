@@ -1,11 +1,10 @@
 //! Workloads made of several: flows, requests and collectives, each with its transport and queue.
 
-use super::Workload;
 use super::collective::{Collective, CollectiveSource};
 use super::incast::{Incast, RequestSource};
 use super::pattern::Pattern;
 use super::poisson_flows::{FlowSource, PoissonFlows};
-use crate::fabric::{Fabric, Flow, FlowRecord};
+use crate::fabric::{Fabric, Flow, FlowRecord, Workload};
 use dropcast_arrivals::FlowSizesError;
 use dropcast_arrivals::{Stream, numbered_stream};
 use serde::{Deserialize, Serialize};

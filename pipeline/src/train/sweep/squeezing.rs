@@ -6,7 +6,7 @@ use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::train::table_cost::TableCost;
+use crate::table_cost::TableCost;
 use crate::train::train_on;
 use dropcast_train::{Budget, SweepBest, SweepRow, SweepTable};
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@ use super::hpcc::Hpcc;
 use super::htsim::Htsim;
 use super::line::Lines;
 use crate::fabric::Flow;
+use crate::fabric::Workload;
 use crate::transport::Transport;
-use crate::workloads::workload::Workload;
 use std::io::BufRead;
 
 /// Flows of a list, at most: all of them are in memory.

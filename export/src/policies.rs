@@ -1,9 +1,8 @@
 //! The policies that can be had as code.
 
-use super::error::PolicyCodeError;
-use super::packets::{self, PacketArrival, PolicyPackets};
 use crate::fab;
 use crate::filter::ForestFilter;
+use crate::policy_code::{PacketArrival, PolicyCodeError, PolicyPackets, decided};
 use crate::rule::Rule;
 use crate::spare_tails;
 use crate::target::EmittedFile;
@@ -77,14 +76,12 @@ impl PolicyCode {
         arrivals: impl IntoIterator<Item = PacketArrival>,
     ) -> Result<PolicyPackets, PolicyCodeError> {
         Ok(match self {
-            PolicyCode::Rule(rule) => packets::decided(rule.policy(spec)?, spec, arrivals),
-            PolicyCode::Filter(filter) => packets::decided(filter.policy(spec)?, spec, arrivals),
+            PolicyCode::Rule(rule) => decided(rule.policy(spec)?, spec, arrivals),
+            PolicyCode::Filter(filter) => decided(filter.policy(spec)?, spec, arrivals),
             PolicyCode::SpareTails(parameters) => {
-                packets::decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
+                decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
             }
-            PolicyCode::Fab(parameters) => {
-                packets::decided(fab::policy(parameters)?, spec, arrivals)
-            }
+            PolicyCode::Fab(parameters) => decided(fab::policy(parameters)?, spec, arrivals),
         })
     }
 }

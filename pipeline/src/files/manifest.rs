@@ -1,8 +1,8 @@
 //! What a job over a folder read and wrote.
 
-use super::counts::Counts;
+use super::whole_files::read_text;
 use crate::PipelineError;
-use crate::files::read_text;
+use crate::counts::Counts;
 use dropcast_data::{
     DataError, InputProvenance, is_object, remove_object, sha256_file, write_atomic,
 };

@@ -1,6 +1,6 @@
 //! What gives a simulation its flows.
 
-use crate::fabric::{Flow, FlowRecord};
+use super::flow::{Flow, FlowRecord};
 
 /// Gives a simulation its flows.
 pub trait Workload {
