@@ -4,6 +4,7 @@ mod arrow;
 mod backlog;
 mod capture;
 mod captures;
+mod check;
 mod clocks;
 mod columns;
 mod describe;

@@ -1,6 +1,5 @@
 //! Plain data that every pure core shares: it needs no file.
 
-mod check;
 mod event;
 #[cfg(feature = "files")]
 mod flow_key;
@@ -16,7 +15,6 @@ mod settings;
 mod spec;
 mod trace_meta;
 
-pub use check::{BadEvent, EventChecker};
 pub use event::{DropReason, Event, EventBatch, EventKind};
 #[cfg(feature = "files")]
 pub(crate) use flow_key::FlowKey;

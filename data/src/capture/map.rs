@@ -125,7 +125,7 @@ pub struct Mac(pub [u8; 6]);
 
 impl Mac {
     /// Whether it is an address of many receivers: broadcast or multicast.
-    pub fn is_group(self) -> bool {
+    pub(crate) fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
 }

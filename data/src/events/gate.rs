@@ -1,8 +1,9 @@
 //! What happens to rows that are wrong.
 
+use super::check::EventChecker;
 use crate::switch::PoolMap;
 use crate::tables::BadCell;
-use crate::{DataError, Event, EventChecker, InputNote, OnBadRow, RowPlace, SwitchSpecs};
+use crate::{DataError, Event, InputNote, OnBadRow, RowPlace, SwitchSpecs};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -98,7 +98,7 @@ impl Frame {
     /// SHA-256 of the columns by name, in hexadecimal: the same for the same values however they
     /// are cut into batches, whatever the order of the columns and their integer types. Columns of
     /// text count by their name alone. Found when it is first needed.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         self.0.sha256.get_or_init(|| self.hash())
     }
 

@@ -17,7 +17,6 @@ use std::path::Path;
 /// or the Credence artifact's CSV. Yields batches of 1 to 65,536 rows; after an error, nothing more.
 /// Memory does not grow with the trace.
 pub struct TraceReader {
-    file: String,
     name: String,
     meta: TraceMeta,
     source: Source,
@@ -70,7 +69,7 @@ impl TraceReader {
                 start_table(&file, table, None, features)?
             }
         };
-        Ok(Self::new(file, path, meta, source))
+        Ok(Self::new(path, meta, source))
     }
 
     /// As [`open`](Self::open), for some of the rows of a Parquet file: those with these numbers,
@@ -100,7 +99,7 @@ impl TraceReader {
         if let Source::Table(table) = &mut source {
             table.begin_at(first);
         }
-        Ok(Self::new(file, path, meta, source))
+        Ok(Self::new(path, meta, source))
     }
 
     /// Rows of a trace that is in memory. `switches` describes its switches, if it does not.
@@ -112,9 +111,9 @@ impl TraceReader {
         switches: Option<&SwitchSpecs>,
         features: &[String],
     ) -> Result<Self, DataError> {
-        let (file, name) = (frame.name().to_owned(), frame.name().to_owned());
-        let (meta, source) = start_table(&file, Table::frame(frame)?, switches, features)?;
-        Ok(TraceReader { file, name, meta, source, sha256: String::new(), done: false })
+        let name = frame.name().to_owned();
+        let (meta, source) = start_table(frame.name(), Table::frame(frame)?, switches, features)?;
+        Ok(TraceReader { name, meta, source, sha256: String::new(), done: false })
     }
 
     /// Which columns its batches may have besides features and labels.
@@ -125,20 +124,9 @@ impl TraceReader {
         }
     }
 
-    fn new(file: String, path: &Path, meta: TraceMeta, source: Source) -> Self {
+    fn new(path: &Path, meta: TraceMeta, source: Source) -> Self {
         let name = recorded_name(path);
-        TraceReader { file, name, meta, source, sha256: String::new(), done: false }
-    }
-
-    /// Refuses rows unless they are known to be in order of arrival, as replays and splits by time need them.
-    ///
-    /// # Errors
-    /// [`DataError::NotInArrivalOrder`].
-    pub fn require_arrival_order(&self) -> Result<(), DataError> {
-        match self.meta.order {
-            RowOrder::Arrival => Ok(()),
-            RowOrder::Departure => Err(DataError::NotInArrivalOrder { file: self.file.clone() }),
-        }
+        TraceReader { name, meta, source, sha256: String::new(), done: false }
     }
 
     /// The metadata of the trace, or what its columns tell if it has none.

@@ -53,7 +53,7 @@ fn the_skip_reasons_on_the_page_are_all_there_are() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/events.md");
     let page = std::fs::read_to_string(path).unwrap();
     let sources =
-        [include_str!("../../src/types/check.rs"), include_str!("../../src/tables/cell.rs")];
+        [include_str!("../../src/events/check.rs"), include_str!("../../src/tables/cell.rs")];
     let body = |source: &'static str| {
         let (_, body) = source.split_once("fn reason(&self)").unwrap();
         body.split_once("\n    }\n").unwrap().0

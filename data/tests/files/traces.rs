@@ -215,7 +215,6 @@ fn parquet_made_elsewhere_is_read() {
     assert_eq!((arrivals.switch_id, arrivals.queue), (vec![0, 0], vec![0, 0]));
     assert_eq!((reader.meta().order, &reader.meta().switches), (RowOrder::Arrival, &None));
     assert_eq!(reader.meta().features, ["occupancy"]);
-    reader.require_arrival_order().unwrap();
 
     // Only features and a label: nothing that tells when.
     let columns: [(&str, ArrayRef); 2] = [
@@ -224,7 +223,7 @@ fn parquet_made_elsewhere_is_read() {
     ];
     let (rows, reader) = read(&scratch.parquet("t.parquet", &columns), &["x"]).unwrap();
     assert_eq!((rows.arrivals, rows.outcome, rows.drop), (None, None, vec![true, false]));
-    assert!(reader.require_arrival_order().is_err());
+    assert_eq!(reader.meta().order, RowOrder::Departure);
 }
 
 const ARTIFACT: &str = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop\n\
@@ -266,13 +265,6 @@ fn the_artifacts_text_is_read_in_its_own_order() {
         assert_eq!(reader.provenance().notes, BTreeMap::from(notes));
         assert_eq!((reader.provenance().events, reader.provenance().sha256.len()), (4, 64));
     }
-    let path = scratch.path("lqd-1.csv");
-    let error = TraceReader::open(&path, &[]).unwrap().require_arrival_order().unwrap_err();
-    assert_eq!(
-        story(&error, scratch.0.path()),
-        "lqd-1.csv: its rows are not known to be in order of arrival, so it cannot be replayed or \
-         split by time or switch; use a trace that the tracer wrote, or a random split"
-    );
 }
 
 #[test]

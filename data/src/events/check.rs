@@ -4,8 +4,7 @@ use crate::{DropReason, Event, EventKind, SwitchSpec, SwitchSpecs};
 
 /// What is wrong with an event that can be read but cannot be so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadEvent {
+pub(crate) enum BadEvent {
     /// Time goes backwards.
     #[error(
         "is {time_ns}, before the event above it at {previous_ns}; sort the input by time; of a capture, with reorder_ns (docs/pcap.md)"
@@ -94,7 +93,7 @@ pub enum BadEvent {
 
 impl BadEvent {
     /// The field at fault.
-    pub fn field(&self) -> &'static str {
+    pub(crate) fn field(&self) -> &'static str {
         match self {
             BadEvent::TimeBackwards { .. } => "time_ns",
             BadEvent::UnknownSwitch { .. } | BadEvent::TooManyQueues { .. } => "switch_id",
@@ -107,7 +106,7 @@ impl BadEvent {
     }
 
     /// A short name that does not change: skipped rows are counted under it.
-    pub fn reason(&self) -> &'static str {
+    pub(crate) fn reason(&self) -> &'static str {
         match self {
             BadEvent::TimeBackwards { .. } => "time-backwards",
             BadEvent::UnknownSwitch { .. } => "unknown-switch",
@@ -127,7 +126,7 @@ impl BadEvent {
 ///
 /// Memory: one counter for each queue that was used.
 #[derive(Clone, Debug)]
-pub struct EventChecker {
+pub(crate) struct EventChecker {
     specs: SwitchSpecs,
     clock_ns: u64,
     /// `slots[switch_id]` is the place in `switches`, or [`UNSEEN`].
@@ -150,7 +149,7 @@ struct CheckedSwitch {
 
 impl EventChecker {
     /// A checker of events of these switches, from time 0 on.
-    pub fn new(specs: &SwitchSpecs) -> Self {
+    pub(crate) fn new(specs: &SwitchSpecs) -> Self {
         EventChecker {
             specs: specs.clone(),
             clock_ns: 0,
@@ -165,7 +164,7 @@ impl EventChecker {
     /// # Errors
     /// What is wrong with it, the first of: time order, switch, port, queue, size, departure
     /// without arrival.
-    pub fn check(&mut self, event: &Event) -> Result<(), BadEvent> {
+    pub(crate) fn check(&mut self, event: &Event) -> Result<(), BadEvent> {
         if event.time_ns < self.clock_ns {
             let (time_ns, previous_ns) = (event.time_ns, self.clock_ns);
             return Err(BadEvent::TimeBackwards { time_ns, previous_ns });
