@@ -214,7 +214,7 @@ impl Rules {
 mod tests {
     use super::super::summary::CaptureSummary;
     use super::*;
-    use crate::capture_map::CaptureMap;
+    use crate::capture::CaptureMap;
 
     type Sent<'a> = &'a [(&'a str, &'a str, u64)];
 

@@ -134,7 +134,7 @@ fn is_evidence(packets: u64, known: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture_map::Mac;
+    use crate::capture::Mac;
     use std::net::IpAddr;
 
     /// Packets from one host to another; host N has the address 10.0.0.N and sends to a router.

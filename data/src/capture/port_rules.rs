@@ -177,7 +177,7 @@ fn sum<K: Ord>(captures: &[NamedCapture], of: impl Fn(&Pair) -> Option<K>) -> BT
 mod tests {
     use super::*;
     use crate::capture::CaptureInterface;
-    use crate::capture_map::CaptureMap;
+    use crate::capture::CaptureMap;
     use std::net::IpAddr;
 
     /// Packets from one address to another.

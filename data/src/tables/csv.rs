@@ -181,7 +181,7 @@ fn push_field(field: Range<usize>, delimiter: u8, fields: &mut Vec<Range<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Compression;
+    use crate::io::Compression;
     use std::io::Cursor;
 
     fn start(text: &str) -> Result<CsvRows, DataError> {

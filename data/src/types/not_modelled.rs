@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_page_lists_every_key() {
-        let page = include_str!("../../docs/switch.md");
+        let page = include_str!("../../../docs/switch.md");
         for (_, names) in KEYS {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let row = format!("| {} | ", names.join(", "));
