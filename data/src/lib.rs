@@ -40,6 +40,7 @@ mod provenance;
 pub mod random;
 mod settings;
 mod spec;
+mod threads;
 mod trace_meta;
 
 pub use check::{BadEvent, EventChecker};
@@ -52,6 +53,7 @@ pub use printable::{printable, printable_line};
 pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
 pub use settings::{CollectSettings, Departures, Expert, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
+pub use threads::Threads;
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};
 
 #[cfg(feature = "files")]

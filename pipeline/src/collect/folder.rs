@@ -21,11 +21,11 @@ use crate::files::{Group, groups};
 use crate::progress::{Progress, check};
 use crate::resources::Resources;
 use crate::settings::TracerSettings;
+use dropcast_data::Threads;
 use dropcast_data::{
     DropReports, EventBatch, EventFiles, EventOptions, Expert, InputNote, InputProvenance,
     OnBadRow, SwitchSpecs, is_object, sha256, sha256_file, switch_in_path,
 };
-use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

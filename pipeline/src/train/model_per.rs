@@ -12,11 +12,11 @@ use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::traces::{LabelledTraces, in_common};
 use dropcast_data::write_atomic;
-use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
+use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram, VoteLane, VotePolicy};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
     BatchSource, ChosenSplit, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError,
-    VoteLane, VotePolicy, rows_of_part,
+    rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

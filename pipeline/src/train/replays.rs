@@ -3,11 +3,9 @@
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::LabelledBatch;
-use dropcast_forest::Forest;
+use dropcast_forest::{Forest, LaneSent, Sent, VoteLane, VotePolicy};
 use dropcast_replay::{AlphasSent, ForestReplay, LanesSent};
-use dropcast_train::{
-    LaneSent, Part, ReplayRows, Sent, Split, VoteLane, VotePolicy, VoteReplay, rows_to_replay,
-};
+use dropcast_train::{Part, ReplayRows, Split, VoteReplay, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 

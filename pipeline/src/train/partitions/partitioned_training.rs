@@ -9,9 +9,10 @@ use crate::settings::{TrainSettings, Trainer};
 use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
 use crate::train::{OpenRoles, vote_rule};
+use dropcast_forest::{LaneSent, VoteLane};
 use dropcast_train::{
-    ChosenSplit, Fitted, ForestTask, LaneSent, Part, PartitionedFit, ReadTask, VoteError, VoteLane,
-    VoteReplay, VoteRule,
+    ChosenSplit, Fitted, ForestTask, Part, PartitionedFit, ReadTask, VoteError, VoteReplay,
+    VoteRule,
 };
 use std::cell::RefCell;
 use std::cmp::Reverse;
