@@ -50,7 +50,7 @@ mod _dropcast {
     #[pymodule_export]
     use crate::trace::{Trace, collect, collect_folder, is_folder, is_object, trace_files};
     #[pymodule_export]
-    use crate::training::{cross_validate, sweep, train, train_per};
+    use crate::training::{sweep, train};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

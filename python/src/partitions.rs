@@ -9,8 +9,9 @@ use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::{EvenTrace, PieceEvents, collect, cut_switches, join_pieces};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_pipeline::train::Roles;
 use dropcast_pipeline::train::partitions::{
-    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
+    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary,
 };
 use dropcast_pipeline::train::sweep::{SweepSettings, sweep, sweep_share};
 use dropcast_train::merge_answers;
@@ -104,7 +105,7 @@ impl Training {
             texts.iter().map(|text| parse(py, "summary", text)).collect()
         };
         let (data, validation) = (summaries(data)?, summaries(validation)?);
-        let roles = TracesByRole { data, validation, test: summaries(test)? };
+        let roles = Roles { data, validation, test: summaries(test)? };
         let settings = train_settings(py, settings, seed)?;
         work::detached(py, || PartitionedTraining::new(&roles, &settings, &Silent)).map(Training)
     }

@@ -6,7 +6,7 @@
 
 use crate::{errors, work};
 use clap::error::ContextKind;
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, ArgGroup, Command};
 use dropcast_data::{SwitchFile, read_switch_file, read_switches};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -14,6 +14,7 @@ use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::any::TypeId;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -177,30 +178,29 @@ pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
     })
 }
 
-/// Every command of both programs with its arguments and defaults, as JSON: the package's functions are held to it.
-/// A command that both have is one function, with the arguments of both.
+/// Every command with its arguments and defaults, as JSON: the package's functions are held to it. A function that is of
+/// both programs has the arguments of both.
 #[pyfunction]
 pub(crate) fn commands() -> String {
-    let [mut found, lab] =
-        [dropcast_cli::command(), dropcast_lab::command::command()].map(|mut of| {
-            of.build();
-            subcommands(&of)
+    let [mut all, lab] =
+        [dropcast_cli::command(), dropcast_lab::command::command()].map(|mut program| {
+            program.build();
+            subcommands(&program)
         });
     for (name, command) in lab {
-        match found.get_mut(&name).and_then(|known| known["arguments"].as_array_mut()) {
-            Some(known) => {
-                for argument in command["arguments"].as_array().into_iter().flatten() {
-                    if known.iter().all(|of| of["name"] != argument["name"]) {
-                        known.push(argument.clone());
-                    }
-                }
-            }
-            None => {
-                found.insert(name, command);
-            }
+        all.entry(name).and_modify(|known| add_arguments(known, &command)).or_insert(command);
+    }
+    Value::Object(all).to_string()
+}
+
+/// Adds the arguments of a command that another of its name lacks.
+fn add_arguments(known: &mut Value, more: &Value) {
+    let Some(arguments) = known["arguments"].as_array_mut() else { return };
+    for argument in more["arguments"].as_array().into_iter().flatten() {
+        if arguments.iter().all(|of| of["name"] != argument["name"]) {
+            arguments.push(argument.clone());
         }
     }
-    Value::Object(found).to_string()
 }
 
 fn subcommands(command: &Command) -> serde_json::Map<String, Value> {
@@ -212,6 +212,11 @@ fn described(command: &Command) -> Value {
     let texts = |values: &[clap::builder::OsStr]| -> Vec<String> {
         values.iter().map(|value| value.to_string_lossy().into_owned()).collect()
     };
+    // clap names a group after the struct whose fields are its arguments.
+    let group = |argument: &Arg| {
+        let has = |group: &&ArgGroup| group.get_args().any(|id| id == argument.get_id());
+        command.get_groups().find(has).map(|group| group.get_id().to_string())
+    };
     let known = ["help", "version"];
     let arguments = command.get_arguments().filter(|of| !known.contains(&of.get_id().as_str()));
     let arguments = arguments.filter(|of| !of.is_hide_set());
@@ -219,18 +224,38 @@ fn described(command: &Command) -> Value {
         let choices = of.get_possible_values();
         json!({
             "name": of.get_long().unwrap_or(of.get_id().as_str()),
+            "group": group(of),
             "is_flag": matches!(of.get_action(), ArgAction::SetTrue),
             "is_required": of.is_required_set(),
             "is_many": of.get_num_args().is_some_and(|count| count.max_values() > 1),
+            "type": type_name(of),
+            "values": of.get_value_names().and_then(|names| names.first()).map(ToString::to_string),
             "default": texts(of.get_default_values()),
             "choices": choices.iter().map(|value| value.get_name()).collect::<Vec<_>>(),
             "help": of.get_help().map(ToString::to_string),
         })
     });
-    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
     json!({
-        "about": about,
+        "about": command.get_long_about().or(command.get_about()).map(ToString::to_string),
         "arguments": arguments.collect::<Vec<_>>(),
         "subcommands": subcommands(command),
     })
+}
+
+/// Python's name of the type of an argument's values.
+fn type_name(argument: &Arg) -> &'static str {
+    let of = argument.get_value_parser().type_id();
+    let whole = [
+        TypeId::of::<u8>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<NonZeroUsize>(),
+    ];
+    match () {
+        () if whole.iter().any(|number| of == *number) => "int",
+        () if of == TypeId::of::<f64>() => "float",
+        () => "str",
+    }
 }

@@ -20,7 +20,7 @@ use dropcast_pipeline::files::{check_replaced, spare_inputs, spare_inputs_in};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::train::{TraceRoles, train};
+use dropcast_pipeline::train::{Roles, TrainData, TrainTask};
 use dropcast_train::{SplitBy, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -122,9 +122,10 @@ impl Run {
                 progress,
             )?)));
         }
-        let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
-        self.write("model.json", &fitted.model.to_json())?;
-        let model = ModelFile::read(&self.path("model.json"))?;
+        let task = TrainTask { settings: settings.train.clone(), ..TrainTask::default() };
+        let (traces, model) = (Roles::of(data.to_vec()), self.path("model.json"));
+        task.train(TrainData::Files(traces), Some(&model), resources, progress, |_, _, _| Ok(()))?;
+        let model = ModelFile::read(&model)?;
         model.export(&self.targets, None, &self.path(TABLES))?;
         let report = measure_file(&model, &data, ReportRows::Unseen, &settings.asked(), progress)?;
         Ok(RunResult::Report(Box::new(report)))

@@ -32,6 +32,11 @@ def arguments_of(command: str) -> list[dict[str, Any]]:
     return list(reversed(named.values()))
 
 
+def names_of_group(command: str, group: str) -> list[str]:
+    """Names of a command's arguments that are of one group of settings, as Python has them."""
+    return [_name(of) for of in arguments_of(command) if of["group"] == group]
+
+
 def as_arguments(settings: Mapping[str, Any]) -> list[str]:
     """Settings as the command line has them; those that are None or False are left out."""
     arguments = []

@@ -126,19 +126,12 @@ def train(
         raise InputError("model_per: several models are trained by dropcast.train_per")
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
-    arguments, bar = as_arguments(settings), Bar(progress)
-    if cross_validate is not None:
-        if roles["validation"] or roles["test"]:
-            raise InputError("cross_validate: keeps runs apart itself; leave out test, validation")
-        folds = str(cross_validate)
-        made, found = _dropcast.cross_validate(bar, roles, arguments, folds)
-        model = Model(made)
-        model.cross_validation = json.loads(found)
-    else:
-        made, gained, _ = _dropcast.train(bar, roles, arguments, gain)
-        model = Model(made, None if gained is None else json.loads(gained))
-    if output is not None:
-        model.save(output)
+    settings_of = as_arguments({"cross_validate": cross_validate, **settings})
+    models, found, _ = _dropcast.train(Bar(progress), roles, settings_of, gain)
+    known = None if found is None else json.loads(found)
+    folds = cross_validate is not None
+    model = Model(models[0][1], None if folds else known)
+    model.cross_validation = known if folds else None
     return model
 
 
@@ -162,11 +155,9 @@ def train_per(
     """
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
-    made, compared = _dropcast.train_per(
-        Bar(progress), roles, as_arguments(settings), model_per
-    )
-    models = {name: None if model is None else Model(model) for name, model in made}
-    return models, json.loads(compared)
+    arguments = as_arguments({"model_per": model_per, **settings})
+    made, compared, _ = _dropcast.train(Bar(progress), roles, arguments, False)
+    return {name: model and Model(model) for name, model in made}, json.loads(compared or "")
 
 
 class Sweep:

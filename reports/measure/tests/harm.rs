@@ -10,7 +10,7 @@ use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-use dropcast_pipeline::train::{TraceRoles, train_on};
+use dropcast_pipeline::train::{Roles, train_on};
 use dropcast_train::VoteRule;
 use std::path::Path;
 
@@ -34,9 +34,9 @@ fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec
             vote,
             ..TrainSettings::default()
         };
-        let choice = settings.split.check().expect("the default");
-        let opened = TraceRoles::divided(&data).open(features, &choice, &resources, &Silent);
-        let (traces, chosen) = match opened {
+        let opened = Roles::of(data.to_vec()).open(features).expect("a trace");
+        let divided = opened.divided(&settings, resources.kept_bytes(), &Silent);
+        let (traces, chosen) = match divided {
             Ok(opened) => opened,
             // Too few drops to divide.
             Err(PipelineError::Train(_)) => return None,

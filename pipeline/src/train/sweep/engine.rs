@@ -8,10 +8,10 @@ use super::swept_rows::{PartScores, SweptRows};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};
-use crate::traces::LabelledTraces;
+use crate::traces::{LabelledTrace, LabelledTraces};
 use crate::train::table_cost::TableCost;
 use crate::train::votes::choose_votes;
-use crate::train::{OpenRoles, read_rows};
+use crate::train::{Roles, read_rows};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
     ChosenSplit, Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart,
@@ -45,7 +45,7 @@ pub fn sweep(
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
 pub fn sweep_on(
     settings: &SweepSettings,
-    traces: OpenRoles,
+    traces: Roles<LabelledTrace>,
     folder: &Path,
     resume: bool,
     resources: &Resources,
@@ -93,7 +93,7 @@ pub fn sweep_share(
 
 fn traces_and_split(
     settings: &SweepSettings,
-    traces: OpenRoles,
+    traces: Roles<LabelledTrace>,
     features: &FeatureSet,
     progress: &dyn Progress,
 ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
@@ -123,7 +123,7 @@ type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 impl Sweep {
     fn open(
         settings: &SweepSettings,
-        traces: OpenRoles,
+        traces: Roles<LabelledTrace>,
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
