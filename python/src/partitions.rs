@@ -5,8 +5,10 @@ use crate::{errors, settings, work};
 use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::event_reading::EventReading;
-use dropcast_pipeline::collect::{EvenTrace, PieceEvents, collect, cut_switches, join_pieces};
+use dropcast_pipeline::collect::event_reading::{CollectReading, EventReading};
+use dropcast_pipeline::collect::{
+    CollectTask, EvenTrace, EventData, PieceEvents, collect, cut_switches, join_pieces,
+};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::train::Roles;
@@ -193,7 +195,7 @@ impl Partition {
 /// Which events are labelled, and how.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CollectTask {
+struct PieceTask {
     events: Vec<PathBuf>,
     #[serde(default)]
     switch: Option<PathBuf>,
@@ -207,7 +209,7 @@ struct CollectTask {
     settings: TracerSettings,
 }
 
-impl CollectTask {
+impl PieceTask {
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
         let mut task: Value = parse(py, "collect", text)?;
         task["settings"] = with_names(py, task["settings"].take())?;
@@ -220,10 +222,11 @@ impl CollectTask {
             columns: self.columns.clone(),
             time_unit: self.time_unit,
         };
-        let on_bad_row = if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Fail };
-        let mut options = reading.options(on_bad_row)?;
-        options.columns.own = self.settings.features.split_own().1.names();
-        let files = EventFiles::open(&self.events, &options)?;
+        let on_bad_row = self.skip_bad_rows.then_some(OnBadRow::Skip);
+        let reading = CollectReading { reading, on_bad_row, ..CollectReading::default() };
+        let settings = self.settings.clone();
+        let task = CollectTask { reading, settings, ..CollectTask::default() };
+        let files = task.open(&EventData::Paths(self.events.clone()))?;
         let specs = files.specs().clone();
         Ok((files, specs))
     }
@@ -232,7 +235,7 @@ impl CollectTask {
 /// The pieces of the switches of a run, of about `rows` arrivals each.
 #[pyfunction]
 pub(crate) fn cut_events(py: Python<'_>, task: &str, rows: u64) -> PyResult<Vec<String>> {
-    let task = CollectTask::parse(py, task)?;
+    let task = PieceTask::parse(py, task)?;
     let cut = || {
         let (events, specs) = task.open()?;
         cut_switches(events, &specs, &task.settings, rows)
@@ -249,7 +252,7 @@ pub(crate) fn label_piece(
     piece: &str,
     path: PathBuf,
 ) -> PyResult<String> {
-    let task = CollectTask::parse(py, task)?;
+    let task = PieceTask::parse(py, task)?;
     let piece = parse(py, "piece", piece)?;
     let waiting = task.max_waiting_rows;
     let label = || {
@@ -301,7 +304,7 @@ pub(crate) fn finish_sweep(
     };
     let finish = || {
         let settings = SweepSettings::read(&config)?;
-        sweep(&settings, &folder, true, &resources, &Silent, page)
+        sweep(&settings, None, &folder, true, &resources, &Silent, page)
     };
     text(py, &work::detached(py, finish)?)
 }

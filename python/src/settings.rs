@@ -6,26 +6,18 @@
 
 use crate::{errors, work};
 use clap::error::ContextKind;
-use clap::{Arg, ArgAction, ArgGroup, Command};
+use clap::{Arg, ArgAction, Command};
 use dropcast_data::{SwitchFile, read_switch_file, read_switches};
-use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
+use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_train::SplitSettings;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::any::TypeId;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-/// Settings, and features of the user's own beside those in them.
-#[derive(clap::Args)]
-pub(crate) struct WithOwn<T: clap::Args> {
-    #[command(flatten)]
-    pub(crate) settings: T,
-    #[arg(long = "own", value_delimiter = ',')]
-    pub(crate) own: Vec<String>,
-}
 
 /// Reads `--name=value` settings of one of the command's groups of arguments.
 pub(crate) fn parse<T: clap::Args>(py: Python<'_>, settings: Vec<String>) -> PyResult<T> {
@@ -160,13 +152,6 @@ impl Described {
     }
 }
 
-/// The user's own features beside those in settings.
-pub(crate) fn add_own(py: Python<'_>, features: &mut FeatureSet, own: &[String]) -> PyResult<()> {
-    let all = features.with_own(own);
-    *features = all.map_err(|error| errors::argument(py, "own", &error))?;
-    Ok(())
-}
-
 /// Runs the program with these arguments, the first of which is its name: `dropcast`, or `dropcast-lab`. Returns its
 /// exit code.
 #[pyfunction]
@@ -193,6 +178,22 @@ pub(crate) fn commands() -> String {
     Value::Object(all).to_string()
 }
 
+/// The names of settings that several functions take, as JSON: how packets are labelled, how forests are trained and rows
+/// divided, and the latter alone.
+#[pyfunction]
+pub(crate) fn settings_names() -> String {
+    fn names<T: clap::Args>() -> Vec<String> {
+        let command = T::augment_args(plain_command());
+        command.get_arguments().filter_map(Arg::get_long).map(|of| of.replace('-', "_")).collect()
+    }
+    json!({
+        "labels": names::<TracerSettings>(),
+        "train": names::<TrainSettings>(),
+        "split": names::<SplitSettings>(),
+    })
+    .to_string()
+}
+
 /// Adds the arguments of a command that another of its name lacks.
 fn add_arguments(known: &mut Value, more: &Value) {
     let Some(arguments) = known["arguments"].as_array_mut() else { return };
@@ -212,11 +213,6 @@ fn described(command: &Command) -> Value {
     let texts = |values: &[clap::builder::OsStr]| -> Vec<String> {
         values.iter().map(|value| value.to_string_lossy().into_owned()).collect()
     };
-    // clap names a group after the struct whose fields are its arguments.
-    let group = |argument: &Arg| {
-        let has = |group: &&ArgGroup| group.get_args().any(|id| id == argument.get_id());
-        command.get_groups().find(has).map(|group| group.get_id().to_string())
-    };
     let known = ["help", "version"];
     let arguments = command.get_arguments().filter(|of| !known.contains(&of.get_id().as_str()));
     let arguments = arguments.filter(|of| !of.is_hide_set());
@@ -224,7 +220,6 @@ fn described(command: &Command) -> Value {
         let choices = of.get_possible_values();
         json!({
             "name": of.get_long().unwrap_or(of.get_id().as_str()),
-            "group": group(of),
             "is_flag": matches!(of.get_action(), ArgAction::SetTrue),
             "is_required": of.is_required_set(),
             "is_many": of.get_num_args().is_some_and(|count| count.max_values() > 1),

@@ -8,7 +8,7 @@ use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTrace;
-use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_files, sweep_on};
+use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_into};
 use dropcast_pipeline::train::{Found, Roles as TraceRoles, TrainData, TrainTask};
 use dropcast_reports::sweep_page;
 use pyo3::prelude::*;
@@ -99,12 +99,9 @@ pub(crate) fn sweep(
     let (open, resources) = (roles.open(), roles.resources(py)?);
     let page = |table: &_| Ok::<_, PipelineError>(sweep_page(table)?);
     let settings: SweepSettings = config.read(py, "config", SweepSettings::read)?;
-    let swept = work::run(py, bar, |progress| match config {
-        Described::Path(_) => sweep_files(&settings, &folder, resume, &resources, progress, page),
-        Described::Json(_) => {
-            settings.check_but_data()?;
-            sweep_on(&settings, open, &folder, resume, &resources, progress, page)
-        }
+    let traces = matches!(config, Described::Json(_)).then_some(open);
+    let swept = work::run(py, bar, |progress| {
+        sweep_into(&settings, traces, &folder, resume, &resources, progress, page)
     })?;
     errors::to_json(py, &swept)
 }

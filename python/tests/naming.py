@@ -3,7 +3,7 @@
 import inspect
 
 import dropcast
-from dropcast._settings import arguments_of, default_of, names_of_group
+from dropcast._settings import arguments_of, default_of, settings_names
 from dropcast.sklearn import DropcastClassifier
 
 HEAD = '''"""The settings that functions take beside their own arguments, by name, for type checkers.
@@ -65,13 +65,10 @@ def type_of(argument):
 
 def text():
     """The whole file."""
-    train = {of["name"].replace("-", "_"): type_of(of) for of in arguments_of("train")}
-    forest = [name for name in names_of_group("train", "TrainSettings") if name != "seed"]
-    split = names_of_group("train", "SplitSettings")
-    parts = [name for name in train if name in {*forest, *split}]
+    parts = [name for name in settings_names()["train"] if name != "seed"]
     classifier = inspect.signature(DropcastClassifier).parameters
     tables = [
-        ("LabelSettings", "", "How arrivals are labelled.", "collect", names_of_group("collect", "TracerSettings")),
+        ("LabelSettings", "", "How arrivals are labelled.", "collect", settings_names()["labels"]),
         ("CollectSettings", "LabelSettings", "Further settings of :func:`dropcast.collect`.", "collect", further(dropcast.collect)),
         ("SplitForestSettings", "", "How forests are trained, rows divided and vote thresholds chosen.", "train", parts),
         ("TrainSettings", "SplitForestSettings", "Further settings of :func:`dropcast.train`.", "train", further(dropcast.train)),

@@ -7,7 +7,7 @@ import pytest
 from needs import needed
 
 import dropcast
-from dropcast._settings import names_of_group
+from dropcast._settings import settings_names
 
 sklearn = needed("sklearn")
 
@@ -69,8 +69,8 @@ def test_parameters_are_the_commands_settings():
     with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
         DropcastClassifier(depth=2)
     names = {"no_bootstrap": "bootstrap", "seed": "random_state"}
-    has = {names.get(name, name) for name in names_of_group("train", "TrainSettings")} | {"n_jobs"}
-    lacks = {"trainer", "monotone", "seeds", "budget", "refit_leaves"}
+    has = {names.get(name, name) for name in settings_names()["train"]} | {"n_jobs"}
+    lacks = {"trainer", "monotone", "seeds", "budget", "refit_leaves", *settings_names()["split"]}
     assert set(given.get_params()) == has - lacks
 
 

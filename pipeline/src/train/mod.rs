@@ -9,7 +9,6 @@ pub mod sweep;
 pub mod table_cost;
 mod task;
 mod training;
-mod votes;
 
 pub use roles::{Roles, choose_split};
 pub use task::{Found, TrainData, TrainTask, Trained};

@@ -32,7 +32,7 @@ impl<T> Roles<T> {
     }
 
     /// Whether some traces are kept apart whole, so that none is divided.
-    pub fn are_kept_apart(&self) -> bool {
+    pub(crate) fn are_kept_apart(&self) -> bool {
         !self.validation.is_empty() || !self.test.is_empty()
     }
 

@@ -1,8 +1,7 @@
 //! How forests are trained on labelled traces.
 
-use super::replays::Replays;
+use super::replays::{Replays, choose_votes};
 use super::table_cost::TableCost;
-use super::votes::choose_votes;
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};

@@ -32,9 +32,11 @@ def arguments_of(command: str) -> list[dict[str, Any]]:
     return list(reversed(named.values()))
 
 
-def names_of_group(command: str, group: str) -> list[str]:
-    """Names of a command's arguments that are of one group of settings, as Python has them."""
-    return [_name(of) for of in arguments_of(command) if of["group"] == group]
+@cache
+def settings_names() -> dict[str, list[str]]:
+    """Names of settings that several functions take: of ``labels``, ``train``, and of ``split`` among these."""
+    found: dict[str, list[str]] = json.loads(_dropcast.settings_names())
+    return found
 
 
 def as_arguments(settings: Mapping[str, Any]) -> list[str]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._dropcast import Partition, merge_answers, merge_replays, replay
-from dropcast._settings import names_of_group
+from dropcast._settings import settings_names
 
 if TYPE_CHECKING:
     # Type checkers know it; Python does not need it here.
@@ -53,7 +53,7 @@ def settings_json(**settings: Unpack[SplitForestSettings]) -> str:
     """
     given: dict[str, Any] = {**settings}
     # Those of the split have a place of their own.
-    names = [name for name in names_of_group("train", "SplitSettings") if name in given]
+    names = [name for name in settings_names()["split"] if name in given]
     split = {"by" if name == "split" else name: given.pop(name) for name in names}
     if split:
         given["split"] = split

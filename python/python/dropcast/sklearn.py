@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments, default, names_of_group, refuse_none
+from dropcast._settings import as_arguments, default, refuse_none, settings_names
 from dropcast._trees import DropcastTree, of_nodes
 from dropcast.errors import InputError
 from dropcast.models import Model
@@ -46,8 +46,8 @@ _OWN = "own:"
 #: How the command trains a forest, but for what keeps no shares of leaves or is no forest of the given size.
 _SETTINGS = [
     name
-    for name in names_of_group("train", "TrainSettings")
-    if name not in {"trainer", "monotone", "seeds", "budget", "refit_leaves"}
+    for name in settings_names()["train"]
+    if name not in {"trainer", "monotone", "seeds", "budget", "refit_leaves", *settings_names()["split"]}
 ]
 #: scikit-learn's names of them.
 _RENAMED = {"no_bootstrap": "bootstrap", "seed": "random_state"}

@@ -78,27 +78,21 @@ def collect(
             raise TypeError(
                 f"events are paths or have __arrow_c_stream__, not {type(frame).__name__}"
             )
-    if frames and as_list(drops):
-        raise InputError("drops: are joined with captures, which are files; give no frames")
     name = "events" if len(frames) == 1 else "events {}"
     source = {
         "paths": paths,
         "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
         "switch": described(switch),
-        "reading": reading_of(column, time_unit, drops, drop_window_ms),
-        "on_bad_row": on_bad_row,
     }
     path = None if output is None else os.fspath(output)
-    bar, arguments, waiting = Bar(progress), as_arguments(settings), max_waiting_rows
-    waiting, threads = whole("max_waiting_rows", waiting), whole("threads", threads)
-    if len(paths) == 1 and _dropcast.is_folder(paths[0]):
-        if path is None:
-            raise InputError("output: the events are a folder; name one for their labelled traces")
-        found = _dropcast.collect_folder(bar, source, arguments, waiting, path, threads)
-        if _dropcast.is_object(path):
-            path = path.rstrip("/") + "/"
-        return TraceFolder(path, json.loads(found))
-    return Trace(_dropcast.collect(bar, source, arguments, waiting, path))
+    words = {"on_bad_row": on_bad_row, "max_waiting_rows": whole("max_waiting_rows", max_waiting_rows), **settings}
+    arguments = as_arguments(words) + reading_of(column, time_unit, drops, drop_window_ms)
+    found = _dropcast.collect(Bar(progress), source, arguments, path, whole("threads", threads))
+    if isinstance(found, _dropcast.Trace):
+        return Trace(found)
+    assert path is not None, "a folder of traces is refused without one"
+    folder = path.rstrip("/") + "/" if _dropcast.is_object(path) else path
+    return TraceFolder(folder, json.loads(found))
 
 
 @takes_settings_of("train")

@@ -73,7 +73,7 @@ impl SweepSettings {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn check_but_data(&self) -> Result<(), PipelineError> {
+    pub(super) fn check_but_data(&self) -> Result<(), PipelineError> {
         self.plan()?;
         if let Some(budget) = &self.budget {
             for features in &self.axes.features {
