@@ -15,7 +15,7 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::cross_validation::Folds;
 use dropcast_pipeline::train::partitions::{PartitionedTraining, TracePartition, TraceSummary};
-use dropcast_pipeline::train::{Found, Roles, TrainData, TrainTask, train_on};
+use dropcast_pipeline::train::{Found, Roles, TrainTask, train_on};
 use dropcast_train::{Model, merge_answers};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -268,8 +268,8 @@ fn traces_may_be_given_in_any_order() {
     let settings = TrainSettings::default();
     let over_runs = |order| {
         let task = TrainTask { cross_validate: Some(Folds::Runs), ..TrainTask::default() };
-        let open = TrainData::Open(Roles::of(in_order(order)));
-        let trained = task.train(open, None, &Resources::default(), &Silent, |_, _, _| Ok(()));
+        let open = Roles::of(in_order(order));
+        let trained = task.train(&open, None, &Resources::default(), &Silent, |_, _, _| Ok(()));
         let trained = trained.expect("valid");
         let Found::Folds(found) = trained.found else { panic!("folds are asked for") };
         let mut folds: Vec<String> =

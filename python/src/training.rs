@@ -9,7 +9,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_into};
-use dropcast_pipeline::train::{Found, Roles as TraceRoles, TrainData, TrainTask};
+use dropcast_pipeline::train::{Found, Roles as TraceRoles, TrainTask};
 use dropcast_reports::sweep_page;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -59,11 +59,11 @@ pub(crate) fn train(
     with_gain: bool,
 ) -> PyResult<(NamedModels, Option<String>, Option<LeafShares>)> {
     let task: TrainTask = parse(py, settings)?;
-    let (open, resources) = (TrainData::Open(roles.open()), roles.resources(py)?);
+    let (open, resources) = (roles.open(), roles.resources(py)?);
     let (seed, threads) = (task.settings.seed, resources.threads());
     let trained = work::run(py, bar, |progress| {
         let output = roles.beside.as_deref();
-        task.train(open, output, &resources, progress, |model, traces, chosen| {
+        task.train(&open, output, &resources, progress, |model, traces, chosen| {
             let gain = with_gain
                 .then(|| oracle_gain(model, traces, &chosen.split, seed, threads))
                 .transpose()?

@@ -10,7 +10,7 @@ use dropcast_measure::measure::{ReportRows, measure_file};
 use dropcast_measure::verdict::{Verdict, judge};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::CollectReading;
-use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::collect::{CollectTask, EventData, Labelled};
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::matching;
@@ -19,7 +19,7 @@ use dropcast_pipeline::files::{check_replaced, spare_inputs, spare_inputs_in};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::train::{Roles, TrainData, TrainTask};
+use dropcast_pipeline::train::{Roles, TrainTask};
 use dropcast_train::{SplitBy, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ impl Run {
             Some(events) => events.paths().to_vec(),
             None => {
                 let path = self.path(EVENTS);
-                vec![generate_leaf(&settings.workload, &path, progress)?.events]
+                let workload = WorkloadSettings::Leaf(settings.workload.clone());
+                vec![generate(&workload, &path, progress)?.events]
             }
         };
         let (events, trace) = (EventData::Paths(events), self.path("trace.parquet"));
@@ -122,7 +123,7 @@ impl Run {
         }
         let task = TrainTask { settings: settings.train.clone(), ..TrainTask::default() };
         let (traces, model) = (Roles::of(data.to_vec()), self.path("model.json"));
-        task.train(TrainData::Files(traces), Some(&model), resources, progress, |_, _, _| Ok(()))?;
+        task.train(&traces, Some(&model), resources, progress, |_, _, _| Ok(()))?;
         let model = ModelFile::read(&model)?;
         model.export(&self.targets, None, &self.path(TABLES))?;
         let report = measure_file(&model, &data, ReportRows::Unseen, &settings.asked(), progress)?;

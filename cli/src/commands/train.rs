@@ -7,7 +7,7 @@ use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::train::model_per::GroupModels;
-use dropcast_pipeline::train::{Found, Roles, TrainData, cautions};
+use dropcast_pipeline::train::{Found, Roles, cautions};
 use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, metrics_table};
@@ -24,9 +24,8 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     let memory = memory_limit.map(|mib| MemoryLimit { mib, beside: path.clone() });
     let resources = Resources { threads: *threads, memory };
     let (seed, threads) = (task.settings.seed, resources.threads());
-    let files = TrainData::Files(roles);
     let trained =
-        task.train(files, Some(path), &resources, progress, |model, traces, chosen| {
+        task.train(&roles, Some(path), &resources, progress, |model, traces, chosen| {
             oracle_gain(model, traces, &chosen.split, seed, threads)
         })?;
     let (model, shown) = (&trained.fitted.model, output::shown(path));

@@ -10,7 +10,7 @@ pub mod table_cost;
 mod task;
 mod training;
 
-pub use roles::{Roles, choose_split};
-pub use task::{Found, TrainData, TrainTask, Trained};
+pub use roles::{Roles, TrainInput, choose_split};
+pub use task::{Found, TrainTask, Trained};
 pub(crate) use training::{Training, read_rows, vote_rule};
 pub use training::{cautions, train_on};

@@ -46,14 +46,51 @@ impl<T> Roles<T> {
     }
 }
 
-impl Roles<PathBuf> {
+/// A labelled trace as a training is given it: its file, or open.
+pub trait TrainInput: Clone {
+    /// Opens traces with these features.
+    ///
+    /// # Errors
+    /// If one cannot be opened.
+    fn open_all(
+        traces: &[Self],
+        features: &FeatureSet,
+    ) -> Result<Vec<LabelledTrace>, PipelineError>;
+
+    /// Its file, if it is one.
+    fn file(&self) -> Option<&PathBuf>;
+}
+
+impl TrainInput for PathBuf {
+    fn open_all(
+        paths: &[Self],
+        features: &FeatureSet,
+    ) -> Result<Vec<LabelledTrace>, PipelineError> {
+        LabelledTrace::open_all(paths, &features.names())
+    }
+
+    fn file(&self) -> Option<&PathBuf> {
+        Some(self)
+    }
+}
+
+impl TrainInput for LabelledTrace {
+    fn open_all(traces: &[Self], _: &FeatureSet) -> Result<Vec<LabelledTrace>, PipelineError> {
+        Ok(traces.to_vec())
+    }
+
+    fn file(&self) -> Option<&PathBuf> {
+        None
+    }
+}
+
+impl<T: TrainInput> Roles<T> {
     /// Opens all of them, which must have these features.
     ///
     /// # Errors
     /// If a trace cannot be opened.
     pub fn open(&self, features: &FeatureSet) -> Result<Roles<LabelledTrace>, PipelineError> {
-        let names = features.names();
-        self.map(|paths| LabelledTrace::open_all(paths, &names))
+        self.map(|traces| T::open_all(traces, features))
     }
 }
 

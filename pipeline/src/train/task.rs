@@ -2,15 +2,14 @@
 
 use super::cross_validation::{CrossValidation, Folds, cross_validate};
 use super::model_per::{GroupModels, ModelFiles, ModelPer, groups, train_groups};
-use super::roles::{ROLES_ARE_WHOLE, Roles, refuse_split};
+use super::roles::{ROLES_ARE_WHOLE, Roles, TrainInput, refuse_split};
 use super::{Training, train_on};
 use crate::PipelineError;
 use crate::files::check_output;
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
-use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_features::FeatureSet;
+use crate::traces::LabelledTraces;
 use dropcast_train::{ChosenSplit, Fitted, Model, Split};
 use std::path::{Path, PathBuf};
 
@@ -36,15 +35,6 @@ pub struct TrainTask {
     /// compute. May be repeated (docs/features.md).
     #[cfg_attr(feature = "clap", arg(long = "own", value_name = "NAME", value_delimiter = ','))]
     pub own_features: Vec<String>,
-}
-
-/// The traces of a training.
-#[derive(Clone, Debug)]
-pub enum TrainData {
-    /// Files.
-    Files(Roles<PathBuf>),
-    /// Traces that are open.
-    Open(Roles<LabelledTrace>),
 }
 
 /// What was trained.
@@ -77,29 +67,6 @@ pub enum Found<G> {
     },
 }
 
-impl TrainData {
-    fn are_kept_apart(&self) -> bool {
-        match self {
-            TrainData::Files(files) => files.are_kept_apart(),
-            TrainData::Open(traces) => traces.are_kept_apart(),
-        }
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        match self {
-            TrainData::Files(files) => files.all().cloned().collect(),
-            TrainData::Open(_) => Vec::new(),
-        }
-    }
-
-    fn open(self, features: &FeatureSet) -> Result<Roles<LabelledTrace>, PipelineError> {
-        match self {
-            TrainData::Files(files) => files.open(features),
-            TrainData::Open(traces) => Ok(traces),
-        }
-    }
-}
-
 impl TrainTask {
     /// Opens the traces, trains on what the roles and the split leave for it, measures the rest, and writes the models:
     /// that of all to `output`, if there is one. `gain` says what one model gains before it is written.
@@ -107,9 +74,9 @@ impl TrainTask {
     /// # Errors
     /// If a setting is wrong, a trace cannot be read, a forest cannot be trained on it, or a model cannot be written; and
     /// those of `gain`.
-    pub fn train<G>(
+    pub fn train<T: TrainInput, G>(
         &self,
-        data: TrainData,
+        traces: &Roles<T>,
         output: Option<&Path>,
         resources: &Resources,
         progress: &dyn Progress,
@@ -117,10 +84,10 @@ impl TrainTask {
     ) -> Result<Trained<G>, PipelineError> {
         let features = self.settings.features.with_own(&self.own_features)?;
         let settings = &TrainSettings { features, ..self.settings.clone() };
-        self.check(settings, &data)?;
-        let inputs = data.files();
+        self.check(settings, traces.are_kept_apart())?;
+        let inputs: Vec<PathBuf> = traces.all().filter_map(T::file).cloned().collect();
         output.map_or(Ok(()), |output| check_output(output, &inputs))?;
-        let roles = data.open(&settings.features)?;
+        let roles = traces.open(&settings.features)?;
         let (traces, chosen) = match self.cross_validate {
             Some(_) => (LabelledTraces::new(roles.data, &settings.features)?, Split::None.into()),
             None => roles.divided(settings, resources.kept_bytes(), progress)?,
@@ -159,8 +126,8 @@ impl TrainTask {
     }
 
     /// Refuses, before anything is opened, what does not go together.
-    fn check(&self, settings: &TrainSettings, data: &TrainData) -> Result<(), PipelineError> {
-        match (self.cross_validate, data.are_kept_apart()) {
+    fn check(&self, settings: &TrainSettings, are_kept_apart: bool) -> Result<(), PipelineError> {
+        match (self.cross_validate, are_kept_apart) {
             (Some(_), true) => {
                 let problem =
                     "keeps whole files apart itself; leave out those for validation and testing";

@@ -5,7 +5,7 @@ use dropcast_data::{EventOptions, EventReader};
 use dropcast_features::FeatureSet;
 use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
@@ -18,7 +18,8 @@ use std::path::Path;
 /// trained by default; none if the trace has too few drops to train on.
 fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec<[i64; 2]> {
     let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
-    generate_leaf(workload, &events, &Silent).expect("a valid workload");
+    generate(&WorkloadSettings::Leaf(workload.clone()), &events, &Silent)
+        .expect("a valid workload");
     let reader = EventReader::open(&events, EventOptions::default()).expect("own output");
     let names = features.iter().flat_map(FeatureSet::features).copied().collect();
     let settings = TracerSettings { features: names, ..TracerSettings::default() };
