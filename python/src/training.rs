@@ -11,6 +11,7 @@ use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_into};
 use dropcast_pipeline::train::{Found, Roles as TraceRoles, TrainTask};
 use dropcast_reports::sweep_page;
+use dropcast_train::Fitted;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -48,8 +49,8 @@ impl Roles<'_> {
 /// Models and their names; none where there were too few drops to train one.
 type NamedModels = Vec<(String, Option<Model>)>;
 
-/// Trains models: that of all, `pooled`, is the first; and writes them to `beside`, if that is given. Also returns, as JSON,
-/// what the model gains on the test rows, or how folds or models compare; and the shares of drops in the leaves of the first.
+/// Trains models, and writes them to `beside`, if that is given. Returns that of all rows; those of single switches or
+/// roles; as JSON, what the model gains on the test rows, or how folds or models compare; and the shares of drops in its leaves.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -57,7 +58,7 @@ pub(crate) fn train(
     roles: Roles<'_>,
     settings: Vec<String>,
     with_gain: bool,
-) -> PyResult<(NamedModels, Option<String>, Option<LeafShares>)> {
+) -> PyResult<(Model, NamedModels, Option<String>, Option<LeafShares>)> {
     let task: TrainTask = parse(py, settings)?;
     let (open, resources) = (roles.open(), roles.resources(py)?);
     let (seed, threads) = (task.settings.seed, resources.threads());
@@ -73,7 +74,7 @@ pub(crate) fn train(
             Ok(gain.map(|gain| gain.section))
         })
     })?;
-    let mut models = vec![("pooled".to_owned(), Some(Model::of(trained.fitted.model)))];
+    let mut models = NamedModels::new();
     let found = match trained.found {
         Found::Gain { gain, .. } => gain.map(|gain| errors::to_json(py, &gain)).transpose()?,
         Found::Folds(folds) => Some(errors::to_json(py, &folds)?),
@@ -83,7 +84,8 @@ pub(crate) fn train(
             Some(compared)
         }
     };
-    Ok((models, found, trained.fitted.leaf_shares.map(LeafShares)))
+    let Fitted { model, leaf_shares, .. } = trained.fitted;
+    Ok((Model::of(model), models, found, leaf_shares.map(LeafShares)))
 }
 
 /// Sweeps into `folder`. The settings are a file's, or JSON and `roles` are the data. Returns JSON.

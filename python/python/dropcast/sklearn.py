@@ -137,8 +137,8 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         settings = self._settings(names)
         parameters = self._SIGNATURE.parameters.values()
         refuse_none(settings, {of.name: of.default for of in parameters if of.default is not None})
-        models, _, shares = _dropcast.train(Bar(False), roles, as_arguments(settings), False)
-        self._model = Model(models[0][1])
+        made, _, _, shares = _dropcast.train(Bar(False), roles, as_arguments(settings), False)
+        self._model = Model(made)
         # Known of every forest that is ours and within no budget.
         self._leaf_shares: Any = shares
         self.feature_importances_ = self._model._model.gini_shares(columns, dropped)

@@ -121,10 +121,10 @@ def train(
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
     settings_of = as_arguments({"cross_validate": cross_validate, **settings})
-    models, found, _ = _dropcast.train(Bar(progress), roles, settings_of, gain)
+    made, _, found, _ = _dropcast.train(Bar(progress), roles, settings_of, gain)
     known = None if found is None else json.loads(found)
     folds = cross_validate is not None
-    model = Model(models[0][1], None if folds else known)
+    model = Model(made, None if folds else known)
     model.cross_validation = known if folds else None
     return model
 
@@ -150,8 +150,10 @@ def train_per(
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
     arguments = as_arguments({"model_per": model_per, **settings})
-    made, compared, _ = _dropcast.train(Bar(progress), roles, arguments, False)
-    return {name: model and Model(model) for name, model in made}, json.loads(compared or "")
+    pooled, made, compared, _ = _dropcast.train(Bar(progress), roles, arguments, False)
+    models = [("pooled", pooled), *made]
+    named = {name: None if model is None else Model(model) for name, model in models}
+    return named, json.loads(compared or "null")
 
 
 class Sweep:
