@@ -16,14 +16,11 @@ use dropcast_features::FeatureSet;
 use dropcast_measure::condition::Condition;
 use dropcast_measure::measure::ReportRows;
 use dropcast_measure::verdict::AskedPolicies;
-use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::export::verification::VerificationTask;
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_pipeline::settings::TrainSettings;
-use dropcast_pipeline::train::cross_validation::Folds;
-use dropcast_pipeline::train::model_per::ModelPer;
+use dropcast_pipeline::train::TrainTask;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
 use dropcast_run::task::RunTask;
@@ -129,20 +126,8 @@ pub(crate) struct TrainArgs {
     /// Labelled traces to choose the vote threshold on; then all of --data trains.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub(crate) validation: Vec<PathBuf>,
-    /// Cross-validate over the runs (files of --data), then train the model on all: runs, to leave
-    /// one out at a time, or a number of folds.
-    #[arg(long, value_name = "runs|FOLDS", conflicts_with_all = ["test", "validation", "model_per"])]
-    pub(crate) cross_validate: Option<Folds>,
-    /// Which switches share a model. Models of one switch or role are named after the pooled one:
-    /// MODEL.switch-3.json, MODEL.leaf.json.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) model_per: ModelPer,
     #[command(flatten)]
-    pub(crate) settings: TrainSettings,
-    /// Train on this column of the traces, too: a feature of your own, which dropcast does not
-    /// compute. May be repeated (docs/features.md).
-    #[arg(long = "own", value_name = "NAME")]
-    pub(crate) own_features: Vec<String>,
+    pub(crate) task: TrainTask,
     /// Threads; they do not change the model.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
@@ -157,17 +142,6 @@ pub(crate) struct TrainArgs {
     /// Format of the metrics.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-impl TrainArgs {
-    /// The same, with features of the user's own among the features.
-    pub(crate) fn with_own_features(&self) -> Result<Self, PipelineError> {
-        let features = self.settings.features.with_own(&self.own_features)?;
-        Ok(TrainArgs {
-            settings: TrainSettings { features, ..self.settings.clone() },
-            ..self.clone()
-        })
-    }
 }
 
 /// Import a forest of ONNX, LightGBM or XGBoost (docs/trainers.md).

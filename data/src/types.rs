@@ -13,6 +13,7 @@ mod provenance;
 pub mod random;
 mod settings;
 mod spec;
+mod threads;
 mod trace_meta;
 
 pub use event::{DropReason, Event, EventBatch, EventKind};
@@ -26,4 +27,5 @@ pub use printable::{printable, printable_line};
 pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
 pub use settings::{CollectSettings, Departures, Expert, OnBadRow, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
+pub use threads::Threads;
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};

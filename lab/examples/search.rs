@@ -16,6 +16,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
 use cmaes::{CMAESOptions, DVector};
+use dropcast_data::Threads;
 use dropcast_fabric::{
     FabricConfig, Incast, Interval, PoissonFlows, Recovery, TrafficConfig, Transport,
 };
@@ -24,7 +25,6 @@ use dropcast_lab::fabric_oracle::{train_oracles, training_experiment};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_train::Threads;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! The pipeline as a library: what the `dropcast` command does from packet events to a model and its tables.
 //!
 //! Events become a labelled trace ([`collect`](collect::collect)), the trace trains a forest
-//! ([`train`](train::train)), and the forest is exported ([`models`](export::models)). Sweeps, budgets, cross-validation
+//! ([`train`](train::TrainTask::train)), and the forest is exported ([`models`](export::models)). Sweeps, budgets, cross-validation
 //! and models per switch are here too. What a model is worth is told by the crate `dropcast-measure`. Nothing here prints:
 //! long work tells a [`Progress`](progress::Progress), results are values.
 

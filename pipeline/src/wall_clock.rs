@@ -100,7 +100,7 @@ impl FromStr for UtcOffset {
 
 /// The time of a text such as `2026-11-24T13:05:07Z`, nanoseconds since 1970; fractions of seconds and a space in place
 /// of the `T` may be there. `None` if it is no such text.
-pub fn ns_of_utc(text: &str) -> Option<u64> {
+pub(crate) fn ns_of_utc(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
     let number = |text: &str, digits: usize| {
         let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());

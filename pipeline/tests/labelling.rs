@@ -1,13 +1,13 @@
 //! Events are labelled alike into files, into folders and in memory, with every value of every setting.
 
 use dropcast_data::{
-    Departures, EventFiles, EventOptions, Expert, LabelledBatch, OnBadRow, Pause, SwitchSpec,
-    SwitchSpecs, TraceMeta, TraceReader, Victim,
+    Departures, Expert, LabelledBatch, OnBadRow, Pause, SwitchFile, SwitchSpec, SwitchSpecs,
+    TraceMeta, TraceReader, Victim,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::folder::FolderJob;
-use dropcast_pipeline::collect::{Counts, InMemory, TraceFile, collect};
+use dropcast_pipeline::collect::event_reading::CollectReading;
+use dropcast_pipeline::collect::{CollectTask, Counts, EventData, Labelled as Found};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How events are labelled, all settings.
 struct Settings {
@@ -142,53 +142,53 @@ impl Room {
         Room { folder, log: path }
     }
 
-    fn options(&self, settings: &Settings) -> EventOptions {
-        let specs = Some(SwitchSpecs::Same(spec()));
-        let on_bad_row = settings.on_bad_row;
-        let mut options = EventOptions { specs, on_bad_row, ..EventOptions::default() };
-        options.columns.own = settings.tracer.features.split_own().1.names();
-        options
-    }
-
-    fn open(&self, settings: &Settings) -> (EventFiles, SwitchSpecs) {
-        let files = EventFiles::open(std::slice::from_ref(&self.log), &self.options(settings));
-        let files = files.expect("events");
-        let specs = files.specs().clone();
-        (files, specs)
+    /// Labels the file of events, or the folder that it is in.
+    fn collect(
+        &self,
+        settings: &Settings,
+        is_folder: bool,
+        output: Option<&Path>,
+        threads: usize,
+    ) -> Result<Found, PipelineError> {
+        let specs = SwitchSpecs::Same(spec());
+        let reading =
+            CollectReading { on_bad_row: Some(settings.on_bad_row), ..CollectReading::default() };
+        let task = CollectTask {
+            reading,
+            switch: Some(SwitchFile { specs, maps: Default::default() }),
+            settings: settings.tracer.clone(),
+            own_features: Vec::new(),
+            max_waiting_rows: settings.max_waiting_rows,
+        };
+        let path = if is_folder { self.folder.path().join("events") } else { self.log.clone() };
+        let resources = Resources { threads: NonZeroUsize::new(threads), ..Resources::default() };
+        task.collect(EventData::Paths(vec![path]), output, &resources, &Silent)
     }
 
     fn file(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
-        let Settings { tracer, max_waiting_rows: most, .. } = settings;
-        let (files, specs) = self.open(settings);
         let path = self.folder.path().join("trace.parquet");
-        let found = collect::<TraceFile>(files, specs, tracer, *most, path, &Silent)?;
-        let mut labelled = Labelled::new(found.counts, found.skipped);
-        labelled.add(|features| TraceReader::open(&found.trace, features).expect("own output"));
+        let found = self.collect(settings, false, Some(&path), 1)?;
+        let Found::Trace { collected, rows: None } = found else { panic!("a file is asked for") };
+        let mut labelled = Labelled::new(collected.counts, collected.skipped);
+        labelled.add(|features| TraceReader::open(&collected.trace, features).expect("own output"));
         Ok(labelled)
     }
 
     fn memory(&self, settings: &Settings) -> Result<Labelled, PipelineError> {
-        let Settings { tracer, max_waiting_rows: most, .. } = settings;
-        let (files, specs) = self.open(settings);
-        let name = "memory".to_owned();
-        let found = collect::<InMemory>(files, specs, tracer, *most, name, &Silent)?;
-        let mut labelled = Labelled::new(found.counts, found.skipped);
-        let frame = found.trace.frame()?;
+        let found = self.collect(settings, false, None, 1)?;
+        let Found::Trace { collected, rows: Some(frame) } = found else {
+            panic!("no file is asked for")
+        };
+        let mut labelled = Labelled::new(collected.counts, collected.skipped);
         labelled.add(|features| TraceReader::of_frame(&frame, None, features).expect("own output"));
         Ok(labelled)
     }
 
     fn folder(&self, settings: &Settings, threads: usize) -> Result<Labelled, PipelineError> {
-        let &Settings { ref tracer, max_waiting_rows, .. } = settings;
         let output = self.folder.path().join("traces");
         let _ = fs::remove_dir_all(&output);
-        let job = FolderJob {
-            options: self.options(settings),
-            settings: tracer,
-            max_waiting_rows,
-            resources: Resources { threads: NonZeroUsize::new(threads), ..Resources::default() },
-        };
-        let found = job.run(&self.folder.path().join("events"), &output, &Silent)?;
+        let found = self.collect(settings, true, Some(&output), threads)?;
+        let Found::Folder(found) = found else { panic!("the events are a folder") };
         let mut labelled = Labelled::new(found.counts, found.skipped);
         for switch in [0, 1] {
             let path = output.join(format!("run=1/switch={switch}/part-0.parquet"));

@@ -11,9 +11,8 @@ use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::train::partitions::{
     PartitionSpec, PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary,
-    TracesByRole,
 };
-use dropcast_pipeline::train::{TraceRoles, train};
+use dropcast_pipeline::train::{Roles, train_on};
 use dropcast_train::merge_answers;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,7 +55,7 @@ fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
 
 /// The model, from `count` partitions. They begin anew before each question if `forgets`.
 fn partitioned(
-    roles: &TraceRoles<'_>,
+    roles: &Roles<PathBuf>,
     settings: &TrainSettings,
     count: usize,
     forgets: bool,
@@ -66,11 +65,7 @@ fn partitioned(
         let read = |path: &PathBuf| Ok(sent(&TraceSummary::read(path, &settings.features)?));
         paths.iter().map(read).collect()
     };
-    let by_role = TracesByRole {
-        data: summaries(roles.data)?,
-        validation: summaries(roles.validation)?,
-        test: summaries(roles.test)?,
-    };
+    let by_role = roles.map(summaries)?;
     let count = NonZeroUsize::new(count).expect("valid");
     let mut training = PartitionedTraining::new(&by_role, settings, &Silent)?;
     let specs: Vec<PartitionSpec> = training.partitions(count).iter().map(sent).collect();
@@ -100,8 +95,10 @@ fn partitioned(
     Ok(training.fitted().expect("it is trained").model.to_json())
 }
 
-fn whole(roles: &TraceRoles<'_>, settings: &TrainSettings) -> Result<String, PipelineError> {
-    Ok(train(roles, settings, &Resources::default(), &Silent)?.model.to_json())
+fn whole(roles: &Roles<PathBuf>, settings: &TrainSettings) -> Result<String, PipelineError> {
+    let (resources, roles) = (Resources::default(), roles.open(&settings.features)?);
+    let (traces, chosen) = roles.divided(settings, resources.kept_bytes(), &Silent)?;
+    Ok(train_on(&traces, &chosen, settings, &resources, &Silent)?.model.to_json())
 }
 
 fn one_thread() -> Resources {
@@ -117,10 +114,8 @@ fn any_number_of_partitions_gives_the_model_of_the_whole() {
     let folder = tempfile::tempdir().expect("valid");
     let several = trace(folder.path(), "several.parquet", &[1, 2, 3]);
     let one = trace(folder.path(), "one.parquet", &[9]);
-    let both = [several.clone(), one.clone()];
-    let apart = [[several].to_vec(), [one].to_vec()];
-    let divided = TraceRoles::divided(&both);
-    let kept_apart = TraceRoles { data: &apart[0], test: &apart[1], ..TraceRoles::default() };
+    let divided = &Roles::of(vec![several.clone(), one.clone()]);
+    let kept_apart = &Roles { test: vec![one], ..Roles::of(vec![several]) };
     let cases = [
         (divided, "{}"),
         (divided, r#"{"vote": "eta", "split": {"by": "time-blocks"}}"#),
@@ -133,39 +128,38 @@ fn any_number_of_partitions_gives_the_model_of_the_whole() {
     ];
     for (roles, text) in cases {
         let settings = settings(text);
-        let expected = whole(&roles, &settings).expect("valid");
+        let expected = whole(roles, &settings).expect("valid");
         for count in [1, 2, 5] {
             let found =
-                partitioned(&roles, &settings, count, count == 2, &one_thread()).expect("valid");
+                partitioned(roles, &settings, count, count == 2, &one_thread()).expect("valid");
             assert_eq!(found, expected, "{text} {count}");
         }
     }
     let memory = Some(MemoryLimit { mib: 0, beside: folder.path().join("spill") });
     let spilling = Resources { memory, ..one_thread() };
-    let found = partitioned(&divided, &settings("{}"), 3, false, &spilling).expect("valid");
-    assert_eq!(found, whole(&divided, &settings("{}")).expect("valid"));
+    let found = partitioned(divided, &settings("{}"), 3, false, &spilling).expect("valid");
+    assert_eq!(found, whole(divided, &settings("{}")).expect("valid"));
 }
 
 #[test]
 fn what_cannot_be_trained_is_refused_in_the_same_words() {
     let folder = tempfile::tempdir().expect("valid");
-    let data = [trace(folder.path(), "trace.parquet", &[4])];
-    let roles = TraceRoles::divided(&data);
-    let repeated = [data[0].clone(), data[0].clone()];
+    let data = trace(folder.path(), "trace.parquet", &[4]);
+    let roles = &Roles::of(vec![data.clone()]);
     let cases = [
         (roles, r#"{"max_bins": 1}"#),
         (roles, r#"{"split": {"by": "random"}, "vote": "credence"}"#),
         (roles, r#"{"split": {"by": "switches", "test_switches": [0]}}"#),
-        (TraceRoles::divided(&repeated), "{}"),
+        (&Roles::of(vec![data.clone(), data]), "{}"),
     ];
     for (roles, text) in cases {
         let settings = settings(text);
-        let expected = whole(&roles, &settings).expect_err("refused").to_string();
-        let found = partitioned(&roles, &settings, 2, false, &one_thread()).expect_err("refused");
+        let expected = whole(roles, &settings).expect_err("refused").to_string();
+        let found = partitioned(roles, &settings, 2, false, &one_thread()).expect_err("refused");
         assert_eq!(found.to_string(), expected, "{text}");
     }
     let budget = settings(r#"{"budget": "ternary-entries=64"}"#);
     let found =
-        partitioned(&roles, &budget, 2, false, &one_thread()).expect_err("refused").to_string();
+        partitioned(roles, &budget, 2, false, &one_thread()).expect_err("refused").to_string();
     assert!(found.starts_with("budget: needs all rows in one place"), "{found}");
 }

@@ -13,11 +13,9 @@ use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_pipeline::train::cross_validation::{Folds, cross_validate};
-use dropcast_pipeline::train::partitions::{
-    PartitionedTraining, TracePartition, TraceSummary, TracesByRole,
-};
-use dropcast_pipeline::train::{OpenRoles, train_on};
+use dropcast_pipeline::train::cross_validation::Folds;
+use dropcast_pipeline::train::partitions::{PartitionedTraining, TracePartition, TraceSummary};
+use dropcast_pipeline::train::{Found, Roles, TrainTask, train_on};
 use dropcast_train::{Model, merge_answers};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -110,10 +108,9 @@ fn text(model: &Model) -> String {
 }
 
 fn trained(data: Vec<LabelledTrace>, settings: &TrainSettings) -> Model {
-    let roles = OpenRoles { data, ..OpenRoles::default() };
     let resources = Resources::default();
     let (traces, chosen) =
-        roles.divided(settings, resources.kept_bytes(), &Silent).expect("divided");
+        Roles::of(data).divided(settings, resources.kept_bytes(), &Silent).expect("divided");
     train_on(&traces, &chosen, settings, &resources, &Silent).expect("trained").model
 }
 
@@ -124,7 +121,7 @@ fn opened(path: &Path) -> LabelledTrace {
 /// Trains on partitions of a file, without rules that replay.
 fn in_partitions(path: &Path, settings: &TrainSettings) -> Model {
     let summary = TraceSummary::read(path, &settings.features).expect("a trace");
-    let roles = TracesByRole { data: vec![summary], ..TracesByRole::default() };
+    let roles = Roles::of(vec![summary]);
     let mut training = PartitionedTraining::new(&roles, settings, &Silent).expect("valid");
     let three = NonZeroUsize::new(3).expect("not 0");
     let resources = Resources::default();
@@ -270,19 +267,20 @@ fn traces_may_be_given_in_any_order() {
     }
     let settings = TrainSettings::default();
     let over_runs = |order| {
-        let open = LabelledTraces::new(in_order(order), &settings.features).expect("valid");
-        let resources = Resources::default();
-        let (found, fitted) =
-            cross_validate(&open, Folds::Runs, &settings, &resources, &Silent).expect("valid");
+        let task = TrainTask { cross_validate: Some(Folds::Runs), ..TrainTask::default() };
+        let open = Roles::of(in_order(order));
+        let trained = task.train(&open, None, &Resources::default(), &Silent, |_, _, _| Ok(()));
+        let trained = trained.expect("valid");
+        let Found::Folds(found) = trained.found else { panic!("folds are asked for") };
         let mut folds: Vec<String> =
             found.folds.iter().map(|fold| format!("{:?}", fold.test)).collect();
         folds.sort_unstable();
-        (folds, fitted.model.to_json())
+        (folds, trained.fitted.model.to_json())
     };
     assert!(over_runs(orders[0]) == over_runs(orders[1]));
     let apart = |order: [usize; 3]| {
         let [data, one, other] = order.map(|at| traces[at].clone());
-        let roles = OpenRoles { data: vec![data], test: vec![one, other], ..OpenRoles::default() };
+        let roles = Roles { test: vec![one, other], ..Roles::of(vec![data]) };
         let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("divided");
         let trained = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent);
         trained.expect("trained").model.to_json()

@@ -1,6 +1,6 @@
 //! What files hold.
 
-use crate::settings::{WithOwn, parse};
+use crate::settings::parse;
 use crate::{errors, work};
 use dropcast_data::{EventColumns, OnBadRow};
 use dropcast_features::FeatureSet;
@@ -10,6 +10,15 @@ use dropcast_pipeline::inspection::{check as check_rows, inspect as look_into};
 use dropcast_reports::words::inspection::{checked_text, inspected_text};
 use pyo3::prelude::*;
 use std::path::PathBuf;
+
+/// How events are read, with columns of the user's own.
+#[derive(clap::Args)]
+struct WithOwn {
+    #[command(flatten)]
+    reading: EventReading,
+    #[arg(long = "own", value_delimiter = ',')]
+    own: Vec<String>,
+}
 
 /// The kind and content of a file, as JSON and as text; `statistics`: of its features, too.
 #[pyfunction]
@@ -36,11 +45,11 @@ pub(crate) fn check(
     files: Vec<PathBuf>,
     reading: Vec<String>,
 ) -> PyResult<(String, String)> {
-    let WithOwn { settings, own }: WithOwn<EventReading> = parse(py, reading)?;
+    let WithOwn { reading, own }: WithOwn = parse(py, reading)?;
     let own =
         FeatureSet::none().with_own(&own).map_err(|error| errors::argument(py, "own", &error))?;
     let found = work::run(py, bar, |progress| {
-        let mut options = settings.options(OnBadRow::Skip)?;
+        let mut options = reading.options(OnBadRow::Skip)?;
         options.columns.own = own.names();
         check_rows(&files, &options, progress)
     })?;

@@ -46,11 +46,11 @@ mod _dropcast {
     #[pymodule_export]
     use crate::report::{Report, report, run};
     #[pymodule_export]
-    use crate::settings::{command, commands};
+    use crate::settings::{command, commands, settings_names};
     #[pymodule_export]
-    use crate::trace::{Trace, collect, collect_folder, is_folder, is_object, trace_files};
+    use crate::trace::{Trace, collect, is_folder, is_object, trace_files};
     #[pymodule_export]
-    use crate::training::{cross_validate, sweep, train, train_per};
+    use crate::training::{sweep, train};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

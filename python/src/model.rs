@@ -3,6 +3,7 @@
 use crate::settings::{Described, resources, text};
 use crate::trace::Trace;
 use crate::{errors, work};
+use dropcast_data::Threads;
 use dropcast_data::sha256;
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
@@ -16,7 +17,7 @@ use dropcast_pipeline::export::verification::{VerificationTask, verify as verify
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
 use dropcast_reports::words::model::{constant_warning, forest_line, metrics_table};
 use dropcast_reports::words::resources::resources_text;
-use dropcast_train::{BatchSource, Model as TrainedModel, Threads};
+use dropcast_train::{BatchSource, Model as TrainedModel};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::num::{NonZeroU32, NonZeroUsize};

@@ -5,12 +5,15 @@ use crate::{errors, settings, work};
 use dropcast_data::{EventFiles, OnBadRow, SwitchSpecs, TimeUnit};
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::event_reading::EventReading;
-use dropcast_pipeline::collect::{EvenTrace, PieceEvents, collect, cut_switches, join_pieces};
+use dropcast_pipeline::collect::event_reading::{CollectReading, EventReading};
+use dropcast_pipeline::collect::{
+    CollectTask, EvenTrace, EventData, PieceEvents, collect, cut_switches, join_pieces,
+};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_pipeline::train::Roles;
 use dropcast_pipeline::train::partitions::{
-    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary, TracesByRole,
+    PartitionedTraining, ReplayTask, ReplayedLanes, TracePartition, TraceSummary,
 };
 use dropcast_pipeline::train::sweep::{SweepSettings, sweep, sweep_share};
 use dropcast_train::merge_answers;
@@ -104,7 +107,7 @@ impl Training {
             texts.iter().map(|text| parse(py, "summary", text)).collect()
         };
         let (data, validation) = (summaries(data)?, summaries(validation)?);
-        let roles = TracesByRole { data, validation, test: summaries(test)? };
+        let roles = Roles { data, validation, test: summaries(test)? };
         let settings = train_settings(py, settings, seed)?;
         work::detached(py, || PartitionedTraining::new(&roles, &settings, &Silent)).map(Training)
     }
@@ -192,7 +195,7 @@ impl Partition {
 /// Which events are labelled, and how.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CollectTask {
+struct PieceTask {
     events: Vec<PathBuf>,
     #[serde(default)]
     switch: Option<PathBuf>,
@@ -206,7 +209,7 @@ struct CollectTask {
     settings: TracerSettings,
 }
 
-impl CollectTask {
+impl PieceTask {
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
         let mut task: Value = parse(py, "collect", text)?;
         task["settings"] = with_names(py, task["settings"].take())?;
@@ -219,10 +222,11 @@ impl CollectTask {
             columns: self.columns.clone(),
             time_unit: self.time_unit,
         };
-        let on_bad_row = if self.skip_bad_rows { OnBadRow::Skip } else { OnBadRow::Fail };
-        let mut options = reading.options(on_bad_row)?;
-        options.columns.own = self.settings.features.split_own().1.names();
-        let files = EventFiles::open(&self.events, &options)?;
+        let on_bad_row = self.skip_bad_rows.then_some(OnBadRow::Skip);
+        let reading = CollectReading { reading, on_bad_row, ..CollectReading::default() };
+        let settings = self.settings.clone();
+        let task = CollectTask { reading, settings, ..CollectTask::default() };
+        let files = task.open(&EventData::Paths(self.events.clone()))?;
         let specs = files.specs().clone();
         Ok((files, specs))
     }
@@ -231,7 +235,7 @@ impl CollectTask {
 /// The pieces of the switches of a run, of about `rows` arrivals each.
 #[pyfunction]
 pub(crate) fn cut_events(py: Python<'_>, task: &str, rows: u64) -> PyResult<Vec<String>> {
-    let task = CollectTask::parse(py, task)?;
+    let task = PieceTask::parse(py, task)?;
     let cut = || {
         let (events, specs) = task.open()?;
         cut_switches(events, &specs, &task.settings, rows)
@@ -248,7 +252,7 @@ pub(crate) fn label_piece(
     piece: &str,
     path: PathBuf,
 ) -> PyResult<String> {
-    let task = CollectTask::parse(py, task)?;
+    let task = PieceTask::parse(py, task)?;
     let piece = parse(py, "piece", piece)?;
     let waiting = task.max_waiting_rows;
     let label = || {
@@ -300,7 +304,7 @@ pub(crate) fn finish_sweep(
     };
     let finish = || {
         let settings = SweepSettings::read(&config)?;
-        sweep(&settings, &folder, true, &resources, &Silent, page)
+        sweep(&settings, None, &folder, true, &resources, &Silent, page)
     };
     text(py, &work::detached(py, finish)?)
 }

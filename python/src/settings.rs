@@ -6,25 +6,18 @@
 
 use crate::{errors, work};
 use clap::error::ContextKind;
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
 use dropcast_data::{SwitchFile, read_switch_file, read_switches};
-use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
+use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
+use dropcast_train::SplitSettings;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::any::TypeId;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-/// Settings, and features of the user's own beside those in them.
-#[derive(clap::Args)]
-pub(crate) struct WithOwn<T: clap::Args> {
-    #[command(flatten)]
-    pub(crate) settings: T,
-    #[arg(long = "own", value_delimiter = ',')]
-    pub(crate) own: Vec<String>,
-}
 
 /// Reads `--name=value` settings of one of the command's groups of arguments.
 pub(crate) fn parse<T: clap::Args>(py: Python<'_>, settings: Vec<String>) -> PyResult<T> {
@@ -159,13 +152,6 @@ impl Described {
     }
 }
 
-/// The user's own features beside those in settings.
-pub(crate) fn add_own(py: Python<'_>, features: &mut FeatureSet, own: &[String]) -> PyResult<()> {
-    let all = features.with_own(own);
-    *features = all.map_err(|error| errors::argument(py, "own", &error))?;
-    Ok(())
-}
-
 /// Runs the program with these arguments, the first of which is its name: `dropcast`, or `dropcast-lab`. Returns its
 /// exit code.
 #[pyfunction]
@@ -177,30 +163,45 @@ pub(crate) fn command(py: Python<'_>, arguments: Vec<String>) -> u8 {
     })
 }
 
-/// Every command of both programs with its arguments and defaults, as JSON: the package's functions are held to it.
-/// A command that both have is one function, with the arguments of both.
+/// Every command with its arguments and defaults, as JSON: the package's functions are held to it. A function that is of
+/// both programs has the arguments of both.
 #[pyfunction]
 pub(crate) fn commands() -> String {
-    let [mut found, lab] =
-        [dropcast_cli::command(), dropcast_lab::command::command()].map(|mut of| {
-            of.build();
-            subcommands(&of)
+    let [mut all, lab] =
+        [dropcast_cli::command(), dropcast_lab::command::command()].map(|mut program| {
+            program.build();
+            subcommands(&program)
         });
     for (name, command) in lab {
-        match found.get_mut(&name).and_then(|known| known["arguments"].as_array_mut()) {
-            Some(known) => {
-                for argument in command["arguments"].as_array().into_iter().flatten() {
-                    if known.iter().all(|of| of["name"] != argument["name"]) {
-                        known.push(argument.clone());
-                    }
-                }
-            }
-            None => {
-                found.insert(name, command);
-            }
+        all.entry(name).and_modify(|known| add_arguments(known, &command)).or_insert(command);
+    }
+    Value::Object(all).to_string()
+}
+
+/// The names of settings that several functions take, as JSON: how packets are labelled, how forests are trained and rows
+/// divided, and the latter alone.
+#[pyfunction]
+pub(crate) fn settings_names() -> String {
+    fn names<T: clap::Args>() -> Vec<String> {
+        let command = T::augment_args(plain_command());
+        command.get_arguments().filter_map(Arg::get_long).map(|of| of.replace('-', "_")).collect()
+    }
+    json!({
+        "labels": names::<TracerSettings>(),
+        "train": names::<TrainSettings>(),
+        "split": names::<SplitSettings>(),
+    })
+    .to_string()
+}
+
+/// Adds the arguments of a command that another of its name lacks.
+fn add_arguments(known: &mut Value, more: &Value) {
+    let Some(arguments) = known["arguments"].as_array_mut() else { return };
+    for argument in more["arguments"].as_array().into_iter().flatten() {
+        if arguments.iter().all(|of| of["name"] != argument["name"]) {
+            arguments.push(argument.clone());
         }
     }
-    Value::Object(found).to_string()
 }
 
 fn subcommands(command: &Command) -> serde_json::Map<String, Value> {
@@ -222,15 +223,34 @@ fn described(command: &Command) -> Value {
             "is_flag": matches!(of.get_action(), ArgAction::SetTrue),
             "is_required": of.is_required_set(),
             "is_many": of.get_num_args().is_some_and(|count| count.max_values() > 1),
+            "type": type_name(of),
+            "values": of.get_value_names().and_then(|names| names.first()).map(ToString::to_string),
             "default": texts(of.get_default_values()),
             "choices": choices.iter().map(|value| value.get_name()).collect::<Vec<_>>(),
             "help": of.get_help().map(ToString::to_string),
         })
     });
-    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
     json!({
-        "about": about,
+        "about": command.get_long_about().or(command.get_about()).map(ToString::to_string),
         "arguments": arguments.collect::<Vec<_>>(),
         "subcommands": subcommands(command),
     })
+}
+
+/// Python's name of the type of an argument's values.
+fn type_name(argument: &Arg) -> &'static str {
+    let of = argument.get_value_parser().type_id();
+    let whole = [
+        TypeId::of::<u8>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<NonZeroUsize>(),
+    ];
+    match () {
+        () if whole.iter().any(|number| of == *number) => "int",
+        () if of == TypeId::of::<f64>() => "float",
+        () => "str",
+    }
 }

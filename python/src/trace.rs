@@ -1,19 +1,14 @@
 //! Labelled traces: files, and frames in memory.
 
 use crate::frame::{of_table, stream, stream_of_frame};
-use crate::settings::{Described, WithOwn, add_own, parse, resources, word};
+use crate::settings::{Described, parse, resources};
 use crate::{errors, work};
 use arrow_schema::ArrowError;
 use dropcast_data::{
-    DataError, EventFiles, EventOptions, EventReader, Frame, LabelledBatch, RowOrder, SwitchFile,
-    TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
+    Frame, LabelledBatch, RowOrder, TraceMeta, TraceReader, record_batch, trace_frame, trace_schema,
 };
-use dropcast_pipeline::collect::event_reading::CollectReading;
-use dropcast_pipeline::collect::folder::FolderJob;
-use dropcast_pipeline::collect::{Collected, InMemory, TraceFile, collect as label};
-use dropcast_pipeline::files::check_output;
+use dropcast_pipeline::collect::{CollectTask, EventData, Labelled};
 use dropcast_pipeline::files::trace_files as files_of;
-use dropcast_pipeline::settings::TracerSettings;
 use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_pipeline::traces::timeline::Timeline;
 use numpy::PyReadonlyArray1;
@@ -182,7 +177,7 @@ pub(crate) fn is_object(path: PathBuf) -> bool {
     dropcast_data::is_object(&path)
 }
 
-/// Where events come from: files or frames, not both.
+/// Where events come from: files or frames, not both; and a description of their switches.
 #[derive(FromPyObject)]
 pub(crate) struct EventSource<'py> {
     #[pyo3(item)]
@@ -191,116 +186,47 @@ pub(crate) struct EventSource<'py> {
     frames: Vec<(String, Bound<'py, PyAny>)>,
     #[pyo3(item)]
     switch: Option<Described>,
-    /// The command's arguments that tell how they are read.
-    #[pyo3(item)]
-    reading: Vec<String>,
-    #[pyo3(item)]
-    on_bad_row: Option<String>,
 }
 
-impl EventSource<'_> {
-    /// How the events are read, with these columns of the user's own.
-    fn options(&self, py: Python<'_>, own: Vec<String>) -> PyResult<EventOptions> {
-        let mut reading: CollectReading = parse(py, self.reading.clone())?;
-        let on_bad_row = self.on_bad_row.as_ref().map(|text| word(py, "on_bad_row", text));
-        reading.on_bad_row = on_bad_row.transpose()?;
-        let mut options = work::detached(py, || reading.options())?;
-        options.columns.own = own;
-        if let Some(switch) = &self.switch {
-            let SwitchFile { specs, maps } = switch.switch(py)?;
-            (options.specs, options.maps) = (Some(specs), maps);
-        }
-        Ok(options)
-    }
-
-    /// Opens the events.
-    fn open(self, py: Python<'_>, options: &EventOptions) -> PyResult<EventFiles> {
-        if self.frames.is_empty() {
-            return work::detached(py, || EventFiles::open(&self.paths, options));
-        }
-        let failed = |error: DataError| errors::data(py, error);
-        let mut readers = Vec::new();
-        for (name, table) in self.frames {
-            let frame = of_table(py, table.extract()?, &name)?;
-            readers.push(EventReader::of_frame(&frame, options).map_err(failed)?);
-        }
-        EventFiles::merge(readers).map_err(failed)
-    }
+/// What [`collect`] returns.
+#[derive(IntoPyObject)]
+pub(crate) enum Found {
+    Trace(Trace),
+    /// What was done in a folder, as JSON.
+    Folder(String),
 }
 
-/// How packets are labelled.
-fn tracer_settings(py: Python<'_>, settings: Vec<String>) -> PyResult<TracerSettings> {
-    let WithOwn { mut settings, own }: WithOwn<TracerSettings> = parse(py, settings)?;
-    add_own(py, &mut settings.features, &own)?;
-    Ok(settings)
-}
-
-/// Labels events; into a file, or in memory without `output`.
+/// Labels events; into a file, a folder if they are one, or in memory without `output`.
 #[pyfunction]
 pub(crate) fn collect(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
     events: EventSource<'_>,
     settings: Vec<String>,
-    max_waiting_rows: usize,
     output: Option<PathBuf>,
-) -> PyResult<Trace> {
-    let settings = tracer_settings(py, settings)?;
-    if let Some(path) = &output {
-        work::detached(py, || check_output(path, &events.paths))?;
-    }
-    let options = events.options(py, settings.features.split_own().1.names())?;
-    let reader = events.open(py, &options)?;
-    let specs = reader.specs().clone();
-    let (collected, mut trace) = match output {
-        Some(path) => {
-            let collected = work::run(py, bar, |progress| {
-                label::<TraceFile>(reader, specs, &settings, max_waiting_rows, path, progress)
-            })?;
+    threads: Option<usize>,
+) -> PyResult<Found> {
+    let mut task: CollectTask = parse(py, settings)?;
+    task.switch = events.switch.map(|switch| switch.switch(py)).transpose()?;
+    let data = match events.frames.is_empty() {
+        true => EventData::Paths(events.paths),
+        false => {
+            let frame =
+                |(name, table): &(String, Bound<'_, PyAny>)| of_table(py, table.extract()?, name);
+            EventData::Frames(events.frames.iter().map(frame).collect::<PyResult<_>>()?)
+        }
+    };
+    let resources = resources(py, threads, None, None)?;
+    let labelled =
+        work::run(py, bar, |progress| task.collect(data, output.as_deref(), &resources, progress))?;
+    let (collected, mut trace) = match labelled {
+        Labelled::Folder(collected) => return Ok(Found::Folder(errors::to_json(py, &collected)?)),
+        Labelled::Trace { collected, rows: Some(rows) } => (collected, Trace::of(py, rows, None)?),
+        Labelled::Trace { collected, rows: None } => {
             let trace = Trace::of_file(py, collected.trace.clone())?;
             (collected, trace)
         }
-        None => {
-            let name = "trace".to_owned();
-            let (collected, frame) = work::run(py, bar, |progress| {
-                let labelled = label::<InMemory>(
-                    reader,
-                    specs,
-                    &settings,
-                    max_waiting_rows,
-                    name.clone(),
-                    progress,
-                )?;
-                let Collected { trace, counts, skipped, notes } = labelled;
-                let collected = Collected { trace: name.into(), counts, skipped, notes };
-                Ok((collected, trace.frame()?))
-            })?;
-            (collected, Trace::of(py, frame, None)?)
-        }
     };
     trace.collected = Some(errors::to_json(py, &collected)?);
-    Ok(trace)
-}
-
-/// Labels the folders of events under the only path, into a folder. Returns what was done as JSON.
-#[pyfunction]
-pub(crate) fn collect_folder(
-    py: Python<'_>,
-    bar: &Bound<'_, PyAny>,
-    events: EventSource<'_>,
-    settings: Vec<String>,
-    max_waiting_rows: usize,
-    output: PathBuf,
-    threads: Option<usize>,
-) -> PyResult<String> {
-    let settings = tracer_settings(py, settings)?;
-    let job = FolderJob {
-        options: events.options(py, settings.features.split_own().1.names())?,
-        settings: &settings,
-        max_waiting_rows,
-        resources: resources(py, threads, None, None)?,
-    };
-    let folder = events.paths.first().cloned().unwrap_or_default();
-    let collected = work::run(py, bar, |progress| job.run(&folder, &output, progress))?;
-    errors::to_json(py, &collected)
+    Ok(Found::Trace(trace))
 }

@@ -43,7 +43,7 @@ def test_events(events, settings, says):
         ({"max_depth": 2.5}, 'max_depth: "2.5": expected a whole number'),
         ({"max_depth": None}, "max_depth: is None, expected a value; leave it out for the default, 4"),
         ({"own": "lacking"}, 'has no feature "lacking"'),
-        ({"cross_validate": 1}, "cross_validate: expected runs, or a number of folds"),
+        ({"cross_validate": 1}, 'cross_validate: "1": expected runs, or a number of folds'),
         ({"output": "/nowhere/m.json"}, "/nowhere/m.json: cannot be created"),
         ({"model_per": "role"}, "trained by dropcast.train_per"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from needs import needed
 
 import dropcast
-from dropcast._settings import commands, default_of
+from dropcast._settings import settings_names
 
 sklearn = needed("sklearn")
 
@@ -60,20 +60,18 @@ def test_a_class_weight_counts_where_leaves_have_rows_enough(rows):
     assert forest.fit(X, y).predict(X).mean() < 0.13
 
 
-def test_defaults_are_those_of_the_command():
-    ours = DropcastClassifier().get_params()
+def test_parameters_are_the_commands_settings():
+    given = DropcastClassifier(9, max_depth=2, bootstrap=False)
+    assert given.get_params() == {
+        **DropcastClassifier().get_params(), "n_estimators": 9, "max_depth": 2, "bootstrap": False
+    }
+    assert repr(sklearn.base.clone(given)) == "DropcastClassifier(bootstrap=False, max_depth=2, n_estimators=9)"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
+        DropcastClassifier(depth=2)
     names = {"no_bootstrap": "bootstrap", "seed": "random_state"}
-    theirs = {of["name"].replace("-", "_"): of for of in commands()["train"]["arguments"]}
-    shared = [name for name in theirs if names.get(name, name) in ours]
-    assert len(shared) >= 12
-    for name in shared:
-        default = ours[names.get(name, name)]
-        expected = default_of(theirs[name])
-        if name in ("features", "vote"):
-            continue  # The columns', and without validation rows.
-        if name == "no_bootstrap":
-            expected = True
-        assert (default or "none") == (expected or "none"), name
+    has = {names.get(name, name) for name in settings_names()["train"]} | {"n_jobs"}
+    lacks = {"trainer", "monotone", "seeds", "budget", "refit_leaves", *settings_names()["split"]}
+    assert set(given.get_params()) == has - lacks
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,12 +5,12 @@ use crate::growth::forest_scores::scores_of_prefixes;
 use crate::growth::growing::GrowingTree;
 use crate::growth::part_scores::PartScores;
 use crate::leaf_shares::LeafShares;
-use crate::threads::Threads;
 use crate::{
     BatchSource, Budget, CheckedForestParams, ChosenSplit, DataOrigin, ForestParams, ForestScores,
     Model, Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError,
     VoteReplay, VoteRule,
 };
+use dropcast_data::Threads;
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::binning::Bins;
 use dropcast_forest::{

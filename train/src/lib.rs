@@ -56,7 +56,6 @@ mod rows;
 mod share;
 mod splits;
 mod sweep;
-mod threads;
 mod votes;
 
 pub use budgets::{
@@ -86,8 +85,4 @@ pub use sweep::{
     SweepPart, SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting,
     SweepSummary, SweepTable, SweepTimings, assemble,
 };
-pub use threads::Threads;
-pub use votes::{
-    ForestScores, GainWindow, LaneSent, NoReplay, Sent, VoteError, VoteGain, VoteLane, VotePolicy,
-    VoteReplay, VoteRule, WindowGain, add_gains,
-};
+pub use votes::{ForestScores, NoReplay, VoteError, VoteReplay, VoteRule};

@@ -9,8 +9,5 @@ mod rule;
 
 pub use choose::ForestScores;
 pub use error::VoteError;
-pub use replay::{
-    GainWindow, LaneSent, NoReplay, Sent, VoteGain, VoteLane, VotePolicy, VoteReplay, WindowGain,
-    add_gains,
-};
+pub use replay::{NoReplay, VoteReplay};
 pub use rule::VoteRule;

@@ -2,8 +2,7 @@
 
 use crate::settings::RunSettings;
 use dropcast_arrivals::LeafWorkload;
-use dropcast_collect::Tracer;
-use dropcast_data::{DataError, EventFiles, EventOptions, check_regular, write_atomic};
+use dropcast_data::{DataError, EventFiles, TraceReader, check_regular, write_atomic};
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_measure::Report;
@@ -11,8 +10,8 @@ use dropcast_measure::measure::{ReportRows, measure_file};
 use dropcast_measure::verdict::{Verdict, judge};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::collect::event_reading::CollectReading;
-use dropcast_pipeline::collect::generate::generate_leaf;
-use dropcast_pipeline::collect::{TraceFile, collect};
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
+use dropcast_pipeline::collect::{CollectTask, EventData, Labelled};
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::files::matching;
 use dropcast_pipeline::files::work_folder::WorkFolder;
@@ -20,7 +19,7 @@ use dropcast_pipeline::files::{check_replaced, spare_inputs, spare_inputs_in};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_pipeline::train::{TraceRoles, train};
+use dropcast_pipeline::train::{Roles, TrainTask};
 use dropcast_train::{SplitBy, VoteRule};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -45,7 +44,6 @@ pub enum RunResult {
 pub struct Run {
     settings: RunSettings,
     /// How events are read.
-    options: EventOptions,
     targets: Vec<Target>,
     folder: PathBuf,
     work: WorkFolder,
@@ -72,7 +70,7 @@ impl Run {
             spare_inputs_in(&folder.join(TABLES), &inputs)?;
         }
         let targets = check(&settings)?;
-        let options = options(&settings)?;
+        let options = collect_task(&settings).options()?;
         if let Some(events) = &settings.events {
             // They are opened twice: before any work, and to be read.
             EventFiles::open(&matching(events.paths())?, &options)?;
@@ -80,7 +78,7 @@ impl Run {
         state_defaults(&mut settings)?;
         check_folder(&settings, &folder, replace)?;
         let work = WorkFolder::beside(&folder)?;
-        Ok(Run { settings, options, targets, folder, work })
+        Ok(Run { settings, targets, folder, work })
     }
 
     /// Runs the pipeline.
@@ -95,20 +93,21 @@ impl Run {
         let Run { settings, .. } = self;
         self.write("config.toml", &config_text(settings)?)?;
         let events = match &settings.events {
-            Some(events) => matching(events.paths())?,
+            Some(events) => events.paths().to_vec(),
             None => {
                 let path = self.path(EVENTS);
-                vec![generate_leaf(&settings.workload, &path, progress)?.events]
+                let workload = WorkloadSettings::Leaf(settings.workload.clone());
+                vec![generate(&workload, &path, progress)?.events]
             }
         };
-        let reader = EventFiles::open(&events, &self.options)?;
-        let specs = reader.specs().clone();
-        self.write("switch.toml", &specs.to_toml())?;
-        let trace = self.path("trace.parquet");
-        let most_waiting = Tracer::DEFAULT_MAX_WAITING_ROWS;
-        let (settings_of, path) = (&settings.collect, trace.clone());
-        let collected =
-            collect::<TraceFile>(reader, specs, settings_of, most_waiting, path, progress)?;
+        let (events, trace) = (EventData::Paths(events), self.path("trace.parquet"));
+        let labelled = collect_task(settings).collect(events, Some(&trace), resources, progress)?;
+        let Labelled::Trace { collected, .. } = labelled else {
+            unreachable!("folders of events are refused before")
+        };
+        if let Some(specs) = TraceReader::read_meta(&trace, &[])?.switches {
+            self.write("switch.toml", &specs.to_toml())?;
+        }
         for (reason, rows) in &collected.skipped {
             progress.note(&format!("left out {rows} rows: {reason}"));
         }
@@ -122,9 +121,10 @@ impl Run {
                 progress,
             )?)));
         }
-        let fitted = train(&TraceRoles::divided(&data), &settings.train, resources, progress)?;
-        self.write("model.json", &fitted.model.to_json())?;
-        let model = ModelFile::read(&self.path("model.json"))?;
+        let task = TrainTask { settings: settings.train.clone(), ..TrainTask::default() };
+        let (traces, model) = (Roles::of(data.to_vec()), self.path("model.json"));
+        task.train(&traces, Some(&model), resources, progress, |_, _, _| Ok(()))?;
+        let model = ModelFile::read(&model)?;
         model.export(&self.targets, None, &self.path(TABLES))?;
         let report = measure_file(&model, &data, ReportRows::Unseen, &settings.asked(), progress)?;
         Ok(RunResult::Report(Box::new(report)))
@@ -289,9 +289,11 @@ fn told_of_events(settings: &RunSettings) -> Option<(&'static str, &'static str)
     told.into_iter().find(|(_, is_set, _)| *is_set).map(|(name, _, problem)| (name, problem))
 }
 
-/// How events are read.
-fn options(settings: &RunSettings) -> Result<EventOptions, PipelineError> {
-    let mut options = settings.reading().options()?;
-    options.columns.own = settings.collect.features.split_own().1.names();
-    Ok(options)
+/// How events are read and labelled.
+fn collect_task(settings: &RunSettings) -> CollectTask {
+    CollectTask {
+        reading: settings.reading(),
+        settings: settings.collect.clone(),
+        ..CollectTask::default()
+    }
 }

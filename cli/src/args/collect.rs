@@ -1,8 +1,7 @@
 //! Arguments of `dropcast collect`.
 
 use clap::Args;
-use dropcast_pipeline::collect::event_reading::CollectReading;
-use dropcast_pipeline::settings::TracerSettings;
+use dropcast_pipeline::collect::CollectTask;
 use dropcast_terminal::Format;
 use std::path::PathBuf;
 
@@ -23,17 +22,7 @@ pub(crate) struct CollectArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) reading: CollectReading,
-    #[command(flatten)]
-    pub(crate) settings: TracerSettings,
-    /// Keep this integer column of the events, too: a feature of your own. May be repeated
-    /// (docs/features.md).
-    #[arg(long = "own", value_name = "NAME")]
-    pub(crate) own_features: Vec<String>,
-    /// Maximum rows that wait for a label before a trace is refused, of all that are labelled at a time; each takes
-    /// about 50 bytes, and 8 for each feature.
-    #[arg(long, value_name = "N", default_value_t = dropcast_collect::Tracer::DEFAULT_MAX_WAITING_ROWS)]
-    pub(crate) max_waiting_rows: usize,
+    pub(crate) task: CollectTask,
     /// File for the labelled trace: Parquet, Arrow IPC for names in .arrow, or - for an Arrow IPC
     /// stream to standard output. A folder if the events are one.
     #[arg(short, long, value_name = "OUT.parquet")]

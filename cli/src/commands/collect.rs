@@ -1,12 +1,9 @@
 //! `dropcast collect`.
 
 use crate::args::CollectArgs;
-use dropcast_data::{EventFiles, EventOptions, Expert, is_folder};
-use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::folder::{FolderCollected, FolderJob};
-use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, RealDrops, TraceFile, collect};
-use dropcast_pipeline::files::check_output;
-use dropcast_pipeline::files::matching;
+use dropcast_data::Expert;
+use dropcast_pipeline::collect::folder::FolderCollected;
+use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, EventData, Labelled, RealDrops};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TracerSettings;
@@ -14,60 +11,32 @@ use dropcast_reports::words::input_notes::overload_words;
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    let events = matching(&args.events)?;
-    if let [folder] = &events[..]
-        && is_folder(folder)
-    {
-        return collect_folder(args, folder, progress);
-    }
     output::check_data(&args.output)?;
-    let (described, drops) = (&args.reading.reading.switch, matching(&args.reading.drops)?);
-    check_output(&args.output, events.iter().chain(described).chain(&drops))?;
-    let (options, settings) = how(args)?;
-    let reader = EventFiles::open(&events, &options)?;
-    let specs = reader.specs().clone();
-    let (waiting, who) = (args.max_waiting_rows, expert(&settings));
-    let collected =
-        collect::<TraceFile>(reader, specs, &settings, waiting, args.output.clone(), progress)?;
-    output::print_beside(&args.output, args.format, &collected, |collected| text(who, collected))
+    let events = EventData::Paths(args.events.clone());
+    let resources = Resources { threads: args.threads, ..Resources::default() };
+    let labelled = args.task.collect(events, Some(&args.output), &resources, progress)?;
+    let who = expert(&args.task.settings);
+    match labelled {
+        Labelled::Trace { collected, .. } => {
+            let text = |collected: &Collected| text(who, collected);
+            output::print_beside(&args.output, args.format, &collected, text)
+        }
+        Labelled::Folder(collected) => {
+            output::print(args.format, &collected, |collected| folder_text(who, collected))
+        }
+    }
 }
 
-/// How to read events, and what to record of them.
-fn how(args: &CollectArgs) -> Result<(EventOptions, TracerSettings), PipelineError> {
-    let mut options = args.reading.options()?;
-    let features = args.settings.features.with_own(&args.own_features)?;
-    options.columns.own = features.split_own().1.names();
-    Ok((options, TracerSettings { features, ..args.settings.clone() }))
-}
-
-fn collect_folder(
-    args: &CollectArgs,
-    events: &Path,
-    progress: &dyn Progress,
-) -> Result<(), Failure> {
-    let (options, settings) = how(args)?;
-    let job = FolderJob {
-        options,
-        settings: &settings,
-        max_waiting_rows: args.max_waiting_rows,
-        resources: Resources { threads: args.threads, ..Resources::default() },
-    };
-    let collected = job.run(events, &args.output, progress)?;
-    let who = expert(&settings);
-    output::print(args.format, &collected, |collected| {
-        let FolderCollected { manifest, labelled, kept, traces, counts, .. } = collected;
-        let text = format!(
-            "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
-            output::shown(manifest),
-            by_expert(who, counts)
-        );
-        text + &overloaded(who, counts)
-            + &of_real_switch(who, counts)
-            + &left_out(&collected.skipped)
-    })
+fn folder_text(who: &str, collected: &FolderCollected) -> String {
+    let FolderCollected { manifest, labelled, kept, traces, counts, skipped, .. } = collected;
+    let text = format!(
+        "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
+        output::shown(manifest),
+        by_expert(who, counts)
+    );
+    text + &overloaded(who, counts) + &of_real_switch(who, counts) + &left_out(skipped)
 }
 
 fn text(who: &str, collected: &Collected) -> String {

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failu
     let memory = args.memory_limit.map(|mib| MemoryLimit { mib, beside: folder.clone() });
     let resources = Resources { threads: args.threads, memory };
     let page = |table: &_| Ok(sweep_page(table)?);
-    let table = sweep(&settings, &folder, args.resume, &resources, progress, page)?;
+    let table = sweep(&settings, None, &folder, args.resume, &resources, progress, page)?;
     output::print(args.format, &table, |table| {
         format!("{}\nAll of it is in {}.\n", sweep_tables(table), output::shown(&folder))
     })

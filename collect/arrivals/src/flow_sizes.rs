@@ -184,7 +184,7 @@ impl FlowSizes {
 
     /// Exact mean number of packets of a flow whose packets carry up to `payload_bytes`, which is
     /// not 0.
-    pub fn mean_packets(&self, payload_bytes: u32) -> f64 {
+    pub(crate) fn mean_packets(&self, payload_bytes: u32) -> f64 {
         // E[ceil(X / p)] is the sum over k >= 0 of P(X > k p): 1 for each k below the first
         // point, then an arithmetic series in each segment.
         let payload = u64::from(payload_bytes);

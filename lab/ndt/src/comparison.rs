@@ -2,10 +2,10 @@
 
 use crate::Scenario;
 use crate::training::mean;
+use dropcast_data::Threads;
 use dropcast_fabric::{Interval, quantile};
 use dropcast_switch::PolicySpec;
 use dropcast_switch::policies::ndt::Network;
-use dropcast_train::Threads;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 

@@ -2,9 +2,9 @@
 
 use crate::{Scenario, Trace};
 use cmaes::{CMAESOptions, DVector};
+use dropcast_data::Threads;
 use dropcast_switch::policies::ndt::{Network, NetworkShape, WEIGHT_ONE};
 use dropcast_switch::{Alphas, PolicySpec};
-use dropcast_train::Threads;
 use std::num::NonZeroUsize;
 
 /// How a network is trained.

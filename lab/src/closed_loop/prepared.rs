@@ -5,6 +5,7 @@ use super::job::Job;
 use super::kept_runs::encoded;
 use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
 use dropcast_data::DataError;
+use dropcast_data::Threads;
 use dropcast_fabric::{
     Decisions, Episode, EpisodeError, Fabric, Flow, FlowList, RunSummary, Simulation,
     SimulationOutcome, Sink, Summarizer, Workload,
@@ -12,7 +13,6 @@ use dropcast_fabric::{
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::resources::Resources;
-use dropcast_train::Threads;
 use std::fs::File;
 use std::io::BufReader;
 use std::ops::Range;

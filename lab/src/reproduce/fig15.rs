@@ -8,7 +8,7 @@ use dropcast_forest::PartMetrics;
 use dropcast_measure::ModelSource;
 use dropcast_measure::measure::{ReportRows, measure};
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
@@ -128,7 +128,8 @@ pub(super) fn generate_trace(
     progress: &dyn Progress,
 ) -> Result<PathBuf, PipelineError> {
     let [events, trace] = GENERATED.map(|name| folder.join(name));
-    generate_leaf(&LeafWorkload { seed, ..LeafWorkload::default() }, &events, progress)?;
+    let workload = LeafWorkload { seed, ..LeafWorkload::default() };
+    generate(&WorkloadSettings::Leaf(workload), &events, progress)?;
     let reader = EventFiles::open(std::slice::from_ref(&events), &EventOptions::default())?;
     let specs = reader.specs().clone();
     let settings = TracerSettings::default();
@@ -180,7 +181,12 @@ mod tests {
             duration_ns: 8_000_000,
             ..LeafWorkload::default()
         };
-        generate_leaf(&workload, &events, &dropcast_pipeline::progress::Silent).unwrap();
+        generate(
+            &WorkloadSettings::Leaf(workload.clone()),
+            &events,
+            &dropcast_pipeline::progress::Silent,
+        )
+        .unwrap();
         let reader = EventFiles::open(&[events], &EventOptions::default()).unwrap();
         let specs = reader.specs().clone();
         let silent = &dropcast_pipeline::progress::Silent;

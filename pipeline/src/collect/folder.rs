@@ -10,25 +10,25 @@
 use super::passed_over::Usable;
 use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
-    Counts, Events, Known, Labeller, TraceFile, add_counts, check_held, left_out, note_unmatched,
-    tell_notes,
+    Counts, Events, Known, Labeller, TraceFile, check_held, each_batch, left_out, note_unmatched,
+    tell_notes, totals,
 };
 use crate::PipelineError;
+pub use crate::files::manifest::MANIFEST_VERSION;
 use crate::files::manifest::PART;
-pub use crate::files::manifest::{FolderEntry, MANIFEST, MANIFEST_VERSION, Manifest, TraceEntry};
+pub(crate) use crate::files::manifest::{FolderEntry, MANIFEST, Manifest, TraceEntry};
 use crate::files::{FolderLock, create_folder, real, spare_inputs};
 use crate::files::{Group, groups};
-use crate::progress::{Progress, check};
-use crate::resources::Resources;
+use crate::progress::Progress;
 use crate::settings::TracerSettings;
 use dropcast_data::{
     DropReports, EventBatch, EventFiles, EventOptions, Expert, InputNote, InputProvenance,
-    OnBadRow, SwitchSpecs, is_object, sha256, sha256_file, switch_in_path,
+    OnBadRow, SwitchSpecs, Threads, is_object, sha256, sha256_file, switch_in_path,
 };
-use dropcast_train::Threads;
 use serde::Serialize;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,16 +54,16 @@ pub struct FolderCollected {
 }
 
 /// How events of a folder are labelled.
-pub struct FolderJob<'a> {
+pub(super) struct FolderJob<'a> {
     /// How events are read. In a folder whose path has `switch=N`, events without a column for the
     /// switch are of switch `N`.
-    pub options: EventOptions,
+    pub(super) options: EventOptions,
     /// What to label, and how.
-    pub settings: &'a TracerSettings,
+    pub(super) settings: &'a TracerSettings,
     /// Rows that wait for their label, at most: of all switches of the runs that are labelled at a time.
-    pub max_waiting_rows: usize,
+    pub(super) max_waiting_rows: usize,
     /// Threads share the folders, and the switches of each.
-    pub resources: Resources,
+    pub(super) threads: NonZeroUsize,
 }
 
 impl FolderJob<'_> {
@@ -72,7 +72,7 @@ impl FolderJob<'_> {
     /// # Errors
     /// If there are no events, an event is wrong, a file cannot be read or written, or another job
     /// works there. What is finished until then stays, and is in the manifest.
-    pub fn run(
+    pub(super) fn run(
         &self,
         input: &Path,
         output: &Path,
@@ -99,7 +99,7 @@ impl FolderJob<'_> {
         }
         let _lock = lock(output)?;
         progress.begin("collect");
-        let threads = Threads::new(self.resources.threads());
+        let threads = Threads::new(self.threads);
         let mut manifest = self.manifest()?;
         let earlier = Manifest::read(output)?;
         if let Some(earlier) = &earlier {
@@ -164,16 +164,12 @@ impl FolderJob<'_> {
         let counts = Counts::sum(manifest.traces().map(|trace| &trace.counts));
         let Counts { rows, drops, .. } = counts;
         progress.end(&format!("{rows} rows, {drops} drops"));
-        let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
         let drops = self.options.drops.as_ref();
         let folders = manifest.folders.values().map(|folder| parted(folder, drops));
         let (events, reports): (Vec<_>, Vec<_>) = folders.unzip();
         let reports = drops.map_or(Vec::new(), |drops| drops.of_runs(reports));
         tell_notes(&reports, Path::new(""), progress);
-        for input in events.into_iter().flatten().chain(&reports) {
-            add_counts(&mut skipped, &input.skipped);
-            add_counts(&mut notes, &input.notes);
-        }
+        let (skipped, notes) = totals(events.into_iter().flatten().chain(&reports));
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
         Ok(FolderCollected { manifest, labelled, kept, traces, counts, skipped, notes })
@@ -217,14 +213,10 @@ impl FolderJob<'_> {
             return Ok(FolderEntry { inputs, traces: Vec::new() });
         }
         let mut events = EventFiles::open(&usable.files, &options)?;
-        events.remarks().iter().for_each(|remark| progress.note(remark));
         let specs = events.specs().clone();
         let (known, place) = (Known::of(&events), group.place().display());
         let mut switches: BTreeMap<u16, OneSwitch<'_>> = BTreeMap::new();
-        for batch in events.by_ref() {
-            check(progress)?;
-            let batch = batch?;
-            progress.advance(batch.events.len());
+        each_batch(&mut events, progress, |_, batch| {
             let mut batches = by_switch(batch);
             for &switch_id in batches.keys() {
                 if let Entry::Vacant(new) = switches.entry(switch_id) {
@@ -248,9 +240,10 @@ impl FolderJob<'_> {
                      that limit, label with fewer threads, or check the departures",
                     work.most_waiting, self.max_waiting_rows
                 );
-                return Err(PipelineError::unfit(place, problem));
+                return Err(PipelineError::unfit(&place, problem));
             }
-        }
+            Ok(())
+        })?;
         let mut inputs = events.provenance();
         let unmatched = switches.values().map(|switch| switch.labeller.unmatched_push_outs());
         note_unmatched(&mut inputs, unmatched.sum());

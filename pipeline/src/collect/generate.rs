@@ -139,18 +139,6 @@ pub fn generate_frame(
     Ok(event_frame("events", &workload.switches()?, batches)?)
 }
 
-/// Writes the arrivals of a leaf switch to an event file.
-///
-/// # Errors
-/// Those of [`generate`].
-pub fn generate_leaf(
-    workload: &LeafWorkload,
-    path: &Path,
-    progress: &dyn Progress,
-) -> Result<Generated, PipelineError> {
-    generate(&WorkloadSettings::Leaf(workload.clone()), path, progress)
-}
-
 /// Gives the arrivals to `keep`, and counts them.
 fn each_batch(
     workload: &WorkloadSettings,

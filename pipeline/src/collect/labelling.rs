@@ -52,24 +52,16 @@ pub fn collect<S: Sink>(
     progress.begin("collect");
     let known = Known::of(&events);
     let mut labeller = Labeller::<S>::begin(specs, settings, known, max_waiting_rows, place)?;
-    events.remarks().iter().for_each(|remark| progress.note(remark));
-    while let Some(batch) = events.next() {
-        check(progress)?;
-        let batch = batch?;
-        progress.advance(batch.events.len());
+    each_batch(&mut events, progress, |events, batch| {
         let name = || names(&events.inputs());
         labeller.push(&batch, name)?;
-        check_held(labeller.held_rows(), name)?;
-    }
+        check_held(labeller.held_rows(), name)
+    })?;
     let mut inputs = events.inputs();
     note_unmatched(&mut inputs, labeller.unmatched_push_outs());
     let labelled = labeller.finish(&inputs, &names(&inputs))?;
     let Some((trace, counts)) = labelled else { return Err(no_arrivals(&inputs)) };
-    let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
-    for input in &inputs {
-        add_counts(&mut skipped, &input.skipped);
-        add_counts(&mut notes, &input.notes);
-    }
+    let (skipped, notes) = totals(&inputs);
     tell_notes(&inputs, Path::new(""), progress);
     events.late_remarks().iter().for_each(|rule| progress.note(rule));
     progress.end(&format!("{} rows, {} drops", counts.rows, counts.drops));
@@ -289,6 +281,34 @@ fn names(inputs: &[InputProvenance]) -> String {
     names.join(", ")
 }
 
+/// Notes how events are read, and gives each batch of them to `label`, until the work is cancelled.
+pub(crate) fn each_batch<E: Events>(
+    events: &mut E,
+    progress: &dyn Progress,
+    mut label: impl FnMut(&E, EventBatch) -> Result<(), PipelineError>,
+) -> Result<(), PipelineError> {
+    events.remarks().iter().for_each(|remark| progress.note(remark));
+    while let Some(batch) = events.next() {
+        check(progress)?;
+        let batch = batch?;
+        progress.advance(batch.events.len());
+        label(events, batch)?;
+    }
+    Ok(())
+}
+
+/// Rows that were left out, by reason, and those worth knowing about, of all inputs.
+pub(crate) fn totals<'a>(
+    inputs: impl IntoIterator<Item = &'a InputProvenance>,
+) -> (BTreeMap<String, u64>, BTreeMap<InputNote, u64>) {
+    let (mut skipped, mut notes) = (BTreeMap::new(), BTreeMap::new());
+    for input in inputs {
+        add_counts(&mut skipped, &input.skipped);
+        add_counts(&mut notes, &input.notes);
+    }
+    (skipped, notes)
+}
+
 pub(crate) fn add_counts<T: Ord + Clone>(sum: &mut BTreeMap<T, u64>, counts: &BTreeMap<T, u64>) {
     for (what, rows) in counts {
         *sum.entry(what.clone()).or_insert(0) += rows;
@@ -297,8 +317,7 @@ pub(crate) fn add_counts<T: Ord + Clone>(sum: &mut BTreeMap<T, u64>, counts: &BT
 
 /// Why rows were left out, where that is all that can be said.
 pub(crate) fn left_out(inputs: &[InputProvenance]) -> String {
-    let mut sum = BTreeMap::new();
-    inputs.iter().for_each(|input| add_counts(&mut sum, &input.skipped));
-    let reasons: Vec<String> = sum.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
+    let reasons: Vec<String> =
+        totals(inputs).0.iter().map(|(why, rows)| format!("{rows} {why}")).collect();
     if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) }
 }

@@ -24,13 +24,13 @@ impl Group {
     }
 }
 
-/// The labelled traces of a folder that [`FolderJob::run`](crate::collect::folder::FolderJob::run) wrote, as
+/// The labelled traces of a folder that [`CollectTask::collect`](crate::collect::CollectTask::collect) wrote, as
 /// its manifest tells them; or of any folder, every Parquet and Arrow IPC file under it, in order of their
 /// names.
 ///
 /// # Errors
 /// If it cannot be read, holds none, or the job that wrote it did not come to its end.
-pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
+pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
     if let Ok(Some(manifest)) = Manifest::read(folder) {
         if !manifest.finished {
             let problem = "holds a part of the traces: the job that labels them did not come to its end; \

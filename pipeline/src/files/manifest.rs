@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 /// Its name in the folder of labelled traces.
-pub const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Version of [`Manifest`] as JSON.
 pub const MANIFEST_VERSION: u32 = 3;
@@ -21,7 +21,7 @@ pub(crate) const PART: &str = "part-0.parquet";
 
 /// What was read and written, by folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// [`MANIFEST_VERSION`].
     pub format_version: u32,
     /// The program that wrote it.
@@ -38,7 +38,7 @@ pub struct Manifest {
 
 /// One folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FolderEntry {
+pub(crate) struct FolderEntry {
     /// What was read.
     pub inputs: Vec<InputProvenance>,
     /// What was written.
@@ -47,7 +47,7 @@ pub struct FolderEntry {
 
 /// One labelled trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TraceEntry {
+pub(crate) struct TraceEntry {
     /// The file, relative to the manifest.
     pub file: String,
     /// Its SHA-256, lower-case hexadecimal.
@@ -90,7 +90,7 @@ impl Manifest {
     }
 
     /// All traces, in order of the folders' names.
-    pub fn traces(&self) -> impl Iterator<Item = &TraceEntry> {
+    pub(crate) fn traces(&self) -> impl Iterator<Item = &TraceEntry> {
         self.folders.values().flat_map(|entry| &entry.traces)
     }
 

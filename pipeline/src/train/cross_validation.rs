@@ -3,9 +3,6 @@
 use super::Training;
 use crate::PipelineError;
 use crate::progress::Progress;
-use crate::resources::Resources;
-use crate::settings::TrainSettings;
-use crate::traces::LabelledTraces;
 use dropcast_forest::PartMetrics;
 use dropcast_train::{Fitted, Part, Split, SpreadScores, SweepScores};
 use serde::Serialize;
@@ -62,13 +59,12 @@ impl std::str::FromStr for Folds {
 ///
 /// # Errors
 /// If there are fewer than two runs or fewer than folds, and those of training.
-pub fn cross_validate(
-    traces: &LabelledTraces,
+pub(super) fn cross_validate(
+    training: &Training<'_>,
     folds: Folds,
-    settings: &TrainSettings,
-    resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(CrossValidation, Fitted), PipelineError> {
+    let traces = training.traces;
     let runs: Vec<u64> = traces.traces().iter().map(|trace| trace.origin.run).collect();
     let folds = match folds {
         Folds::Runs => runs.len(),
@@ -84,7 +80,6 @@ pub fn cross_validate(
         return Err(PipelineError::setting("cross_validate", problem));
     }
     progress.begin("train");
-    let training = Training::new(traces, settings, resources, progress)?;
     let mut found = Vec::new();
     for split in Split::folds_of_runs(&runs, folds) {
         let fitted = training.fit(&split)?;

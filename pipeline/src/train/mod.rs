@@ -4,11 +4,12 @@ pub mod cross_validation;
 pub mod model_per;
 pub mod partitions;
 pub mod replays;
+mod roles;
 pub mod sweep;
+mod task;
 mod training;
-mod votes;
 
-pub use training::{
-    KeptApart, OpenRoles, TraceRoles, cautions, choose_split, refuse_split, train, train_on,
-};
+pub use roles::{Roles, TrainInput, choose_split};
+pub use task::{Found, TrainTask, Trained};
 pub(crate) use training::{Training, read_rows, vote_rule};
+pub use training::{cautions, train_on};

@@ -7,16 +7,14 @@ use crate::export::models::ModelFile;
 use crate::files::check_output;
 use crate::files::work_folder::WorkFolder;
 use crate::progress::Progress;
-use crate::resources::Resources;
-use crate::settings::TrainSettings;
 use crate::table_cost::TableCost;
 use crate::traces::{LabelledTraces, in_common};
 use dropcast_data::write_atomic;
-use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram};
+use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram, VoteLane, VotePolicy};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ChosenSplit, ForestCost, Model, Part, Resource, RunSwitch, Split, TrainError,
-    VoteLane, VotePolicy, rows_of_part,
+    BatchSource, ChosenSplit, Fitted, ForestCost, Model, Part, Resource, RunSwitch, Split,
+    TrainError, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,9 +37,6 @@ pub enum ModelPer {
 /// The models, each beside the pooled one on the same rows.
 #[derive(Debug, Serialize)]
 pub struct GroupModels {
-    /// The model of all switches.
-    #[serde(skip)]
-    pub pooled: Model,
     /// Which rows were measured: `test`, or `train` if the split has no others.
     pub rows: &'static str,
     /// By group.
@@ -109,7 +104,7 @@ impl Total {
 ///
 /// # Errors
 /// If rows do not tell their switch, or a switch has no role.
-pub fn groups(
+pub(super) fn groups(
     traces: &LabelledTraces,
     per: ModelPer,
 ) -> Result<BTreeMap<String, Vec<RunSwitch>>, PipelineError> {
@@ -137,27 +132,19 @@ pub fn groups(
 ///
 /// # Errors
 /// Those of training. What one group lacks is told in its [`GroupModel::problem`].
-pub fn train_groups(
-    traces: &LabelledTraces,
+pub(super) fn train_groups(
+    training: &Training<'_>,
     chosen: &ChosenSplit,
     groups: BTreeMap<String, Vec<RunSwitch>>,
-    settings: &TrainSettings,
-    resources: &Resources,
     progress: &dyn Progress,
-) -> Result<GroupModels, PipelineError> {
+) -> Result<(GroupModels, Fitted), PipelineError> {
     progress.begin("train");
-    let training = Training::new(traces, settings, resources, progress)?;
-    let split = &chosen.split;
+    let (traces, split) = (training.traces, &chosen.split);
     let part = if split.keeps(Part::Test) { Part::Test } else { Part::Train };
-    let fit = |split: &Split| {
-        let mut fitted = training.fit(split)?;
-        fitted.record(chosen);
-        Ok::<_, PipelineError>(fitted.model)
-    };
-    let pooled = fit(split)?;
-    cautions(&pooled).iter().for_each(|caution| progress.note(caution));
+    let all_of = training.fit_recorded(chosen, 1)?;
+    let pooled = &all_of.model;
+    cautions(pooled).iter().for_each(|caution| progress.note(caution));
     let mut all = GroupModels {
-        pooled,
         rows: if part == Part::Test { "test" } else { "train" },
         models: Vec::new(),
         own: Total::default(),
@@ -167,16 +154,17 @@ pub fn train_groups(
         let specs = switches.iter().filter_map(|&(run, id)| traces.spec(run, id));
         let buffer_bytes = in_common(specs).buffer_bytes;
         let only = Split::Only { switches, of: Box::new(split.clone()) };
-        let (own, problem) = match fit(&only) {
-            Ok(own) => (Some(own), None),
+        let chosen = ChosenSplit { split: only, ..chosen.clone() };
+        let (own, problem) = match training.fit_recorded(&chosen, 1) {
+            Ok(own) => (Some(own.model), None),
             // What one group lacks is told of it; the others have their models.
             Err(PipelineError::Train(error)) if error.is_lack_of_rows() => {
                 (None, Some(error.to_string()))
             }
             Err(error) => return Err(error),
         };
-        let rows = MeasuredRows { training: &training, split: &only, part };
-        let models: Vec<&Model> = own.iter().chain([&all.pooled]).collect();
+        let rows = MeasuredRows { training, split: &chosen.split, part };
+        let models: Vec<&Model> = own.iter().chain([pooled]).collect();
         let (mut measured, sent) = rows.measure(&models)?;
         // The pooled model is the last, and the first too where there is no other.
         let Some(pooled) = measured.pop() else { continue };
@@ -191,55 +179,63 @@ pub fn train_groups(
         all.models.push(GroupModel { name, model, problem, own: measured.pop(), pooled });
     }
     progress.end(&format!("{} models and one of all", all.models.len()));
-    Ok(all)
+    Ok((all, all_of))
 }
 
 /// The files of models, and the right to write them.
-pub struct ModelFiles {
+pub(super) struct ModelFiles {
     pooled: PathBuf,
     groups: Vec<PathBuf>,
-    work: WorkFolder,
+    /// Where there are several models.
+    work: Option<WorkFolder>,
 }
 
 impl ModelFiles {
-    /// For the models of these groups beside that of all, `pooled`, before any is trained: the group `leaf`
-    /// beside `model.json` has `model.leaf.json`.
+    /// For the models of these groups, if there are any, beside that of all, `pooled`, before any is trained: the group
+    /// `leaf` beside `model.json` has `model.leaf.json`.
     ///
     /// # Errors
     /// If a file would replace one of `inputs`, or another job writes them.
-    pub fn begin(
+    pub(super) fn begin(
         pooled: &Path,
-        groups: &BTreeMap<String, Vec<RunSwitch>>,
+        groups: Option<&BTreeMap<String, Vec<RunSwitch>>>,
         inputs: &[PathBuf],
     ) -> Result<Self, PipelineError> {
         let folder = pooled.parent().unwrap_or(Path::new(""));
         let name = pooled.file_name().unwrap_or_default().to_string_lossy();
-        let groups: Vec<PathBuf> = groups.keys().map(|name| file_of(pooled, name)).collect();
-        for path in groups.iter().map(PathBuf::as_path).chain([pooled]) {
-            check_output(path, inputs)?;
-        }
-        let work = WorkFolder::inside(folder, &name)?;
+        let work = groups.map(|_| WorkFolder::inside(folder, &name)).transpose()?;
+        let groups = groups.into_iter().flatten();
+        let groups: Vec<PathBuf> = groups.map(|(name, _)| file_of(pooled, name)).collect();
+        groups.iter().try_for_each(|path| check_output(path, inputs))?;
         Ok(ModelFiles { pooled: pooled.to_owned(), groups, work })
     }
 
-    /// Writes the models, that of all last: where it is, the others are, too. Those of an earlier training, also of other groups, are removed. Returns the groups' files, in their order; none where a group has no model.
+    /// Writes the models, that of all last: where it is, the others are, too. Those of an earlier training, also of other
+    /// groups, are removed. Returns the groups' files, in their order; none where a group has no model.
     ///
     /// # Errors
     /// If one cannot be written. The earlier ones are then there again.
-    pub fn write(self, models: &GroupModels) -> Result<Vec<Option<PathBuf>>, PipelineError> {
+    pub(super) fn write(
+        mut self,
+        pooled: &Model,
+        models: &[GroupModel],
+    ) -> Result<Vec<Option<PathBuf>>, PipelineError> {
+        let Some(work) = self.work.take() else {
+            write_atomic(&self.pooled, pooled.to_json().as_bytes())?;
+            return Ok(Vec::new());
+        };
         let write = |path: &Path, model: &Model| {
-            let path = self.work.path().join(path.file_name().unwrap_or_default());
+            let path = work.path().join(path.file_name().unwrap_or_default());
             write_atomic(&path, model.to_json().as_bytes())
         };
-        write(&self.pooled, &models.pooled)?;
+        write(&self.pooled, pooled)?;
         let mut files = Vec::new();
-        for GroupModel { name, model, .. } in &models.models {
+        for GroupModel { name, model, .. } in models {
             let path = file_of(&self.pooled, name);
             model.as_ref().map(|model| write(&path, model)).transpose()?;
             files.push(model.as_ref().map(|_| path));
         }
-        self.work
-            .finish(|path| self.is_named(path) && (self.is_own(path) || is_of_a_group(path)))?;
+        work.finish(|path| self.is_named(path) && (self.is_own(path) || is_of_a_group(path)))?;
         Ok(files)
     }
 

@@ -3,11 +3,9 @@
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
 use dropcast_data::LabelledBatch;
-use dropcast_forest::Forest;
+use dropcast_forest::{Forest, LaneSent, Sent, VoteLane, VotePolicy};
 use dropcast_replay::{AlphasSent, ForestReplay, LanesSent};
-use dropcast_train::{
-    LaneSent, Part, ReplayRows, Sent, Split, VoteLane, VotePolicy, VoteReplay, rows_to_replay,
-};
+use dropcast_train::{Fitted, Part, ReplayRows, Split, VoteReplay, VoteRule, rows_to_replay};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
@@ -49,7 +47,7 @@ pub struct Replays<'a> {
 
 impl Replays<'_> {
     /// Whether the rows can be replayed at all.
-    pub fn are_possible(&self) -> bool {
+    pub(crate) fn are_possible(&self) -> bool {
         self.check().is_ok()
     }
 
@@ -201,9 +199,9 @@ fn keep_switches(batch: &mut LabelledBatch, flags: &mut Vec<bool>, switches: &BT
 }
 
 /// Forests replayed on the rows that votes are chosen on.
-pub(crate) struct ForestsReplay<'a> {
-    pub(crate) replays: &'a Replays<'a>,
-    pub(crate) forests: Vec<&'a Forest>,
+struct ForestsReplay<'a> {
+    replays: &'a Replays<'a>,
+    forests: Vec<&'a Forest>,
 }
 
 impl VoteReplay for ForestsReplay<'_> {
@@ -212,4 +210,15 @@ impl VoteReplay for ForestsReplay<'_> {
     fn sent(&self, part: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, PipelineError> {
         Ok(self.replays.replay(part, &self.forests, lanes)?.by_lane())
     }
+}
+
+/// Gives forests the vote thresholds that `rule` chooses. If it replays, each pass over a part serves all.
+pub(crate) fn choose_votes(
+    rule: VoteRule,
+    replays: &Replays<'_>,
+    fitted: &mut [Fitted],
+) -> Result<(), PipelineError> {
+    let forests: Vec<Forest> = fitted.iter().map(|fitted| fitted.model.forest.clone()).collect();
+    let replay = ForestsReplay { replays, forests: forests.iter().collect() };
+    Fitted::choose_votes(fitted, rule, &replay)
 }

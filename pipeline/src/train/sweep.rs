@@ -7,5 +7,5 @@ mod settings;
 mod squeezing;
 mod swept_rows;
 
-pub use engine::{sweep, sweep_on, sweep_share};
+pub use engine::{sweep, sweep_share};
 pub use settings::SweepSettings;

@@ -1,182 +1,22 @@
 //! How forests are trained on labelled traces.
 
-use super::replays::Replays;
-use super::votes::choose_votes;
+use super::replays::{Replays, choose_votes};
 use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};
 use crate::settings::{TrainSettings, Trainer};
 use crate::table_cost::TableCost;
+use crate::traces::LabelledTraces;
 use crate::traces::kept_rows::Counted;
-use crate::traces::{EPISODE_GAP_RTTS, LabelledTrace, LabelledTraces};
 use dropcast_data::{DataError, scratch_file};
-use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Budget, BudgetObjective, CheckedForestParams, ChosenSplit, FitTask, Fitted,
-    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Split, SplitChoice,
-    SplitSettings, Squeezing, TrainError, TrainingRows, VoteRule, fit_many, fit_seeds,
-    refit_leaves, rows_of_part, squeeze,
+    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Split, Squeezing,
+    TrainError, TrainingRows, VoteRule, fit_many, fit_seeds, refit_leaves, rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
-
-/// Labelled traces by what they are for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TraceRoles<'a> {
-    /// Divided by the split; all of them train if there are others.
-    pub data: &'a [PathBuf],
-    /// The vote threshold is chosen on them.
-    pub validation: &'a [PathBuf],
-    /// The model is measured on them.
-    pub test: &'a [PathBuf],
-}
-
-impl<'a> TraceRoles<'a> {
-    /// Traces that the split divides.
-    pub fn divided(data: &'a [PathBuf]) -> Self {
-        TraceRoles { data, ..TraceRoles::default() }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> Vec<PathBuf> {
-        [self.data, self.validation, self.test].concat()
-    }
-
-    /// Whether some traces are kept apart whole, so that none is divided.
-    pub fn are_kept_apart(&self) -> bool {
-        !self.validation.is_empty() || !self.test.is_empty()
-    }
-
-    /// Opens all of them, and says how they are divided.
-    ///
-    /// # Errors
-    /// If a trace cannot be opened, and those of [`choose_split`].
-    pub fn open(
-        &self,
-        features: &FeatureSet,
-        choice: &SplitChoice,
-        resources: &Resources,
-        progress: &dyn Progress,
-    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
-        self.open_each(features)?.divide(features, choice, resources.kept_bytes(), progress)
-    }
-
-    /// Opens all of them, which must have these features.
-    ///
-    /// # Errors
-    /// If a trace cannot be opened.
-    pub fn open_each(&self, features: &FeatureSet) -> Result<OpenRoles, PipelineError> {
-        let names = features.names();
-        Ok(OpenRoles {
-            data: LabelledTrace::open_all(self.data, &names)?,
-            validation: LabelledTrace::open_all(self.validation, &names)?,
-            test: LabelledTrace::open_all(self.test, &names)?,
-        })
-    }
-}
-
-/// Open traces by what they are for, as [`TraceRoles`] says of files.
-#[derive(Clone, Debug, Default)]
-pub struct OpenRoles {
-    /// Divided by the split; all of them train if there are others.
-    pub data: Vec<LabelledTrace>,
-    /// The vote threshold is chosen on them.
-    pub validation: Vec<LabelledTrace>,
-    /// The model is measured on them.
-    pub test: Vec<LabelledTrace>,
-}
-
-impl OpenRoles {
-    /// Whether some traces are kept apart whole, so that none is divided.
-    pub fn are_kept_apart(&self) -> bool {
-        !self.validation.is_empty() || !self.test.is_empty()
-    }
-
-    /// All of them, and how they are divided: as the settings say, which must not where some are
-    /// kept apart. Their rows are kept in memory if they take no more than `most_kept_bytes`
-    /// ([`Resources::kept_bytes`]).
-    ///
-    /// # Errors
-    /// If a setting is wrong or rows cannot be read, and those of [`choose_split`].
-    pub fn divided(
-        self,
-        settings: &TrainSettings,
-        most_kept_bytes: usize,
-        progress: &dyn Progress,
-    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
-        let kept_apart = if self.are_kept_apart() { KeptApart::Roles } else { KeptApart::No };
-        refuse_split(&settings.split, kept_apart)?;
-        self.divide(&settings.features, &settings.split.check()?, most_kept_bytes, progress)
-    }
-
-    /// All of them, and how they are divided: as [`choose_split`] says, unless some are kept apart.
-    /// Their rows are kept in memory if they take no more than `most_kept_bytes`.
-    ///
-    /// # Errors
-    /// If rows cannot be read, and those of [`LabelledTraces::new`] and [`choose_split`].
-    pub(crate) fn divide(
-        self,
-        features: &FeatureSet,
-        choice: &SplitChoice,
-        most_kept_bytes: usize,
-        progress: &dyn Progress,
-    ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
-        let runs = |traces: &[LabelledTrace]| {
-            let mut runs: Vec<u64> = traces.iter().map(|trace| trace.origin.run).collect();
-            runs.sort_unstable();
-            runs
-        };
-        let kept_apart = self
-            .are_kept_apart()
-            .then(|| Split::Runs { test: runs(&self.test), validation: runs(&self.validation) });
-        let traces = [self.data, self.validation, self.test].concat();
-        let mut traces = LabelledTraces::new(traces, features)?;
-        if most_kept_bytes > 0 {
-            traces.keep(most_kept_bytes, progress)?;
-        }
-        let chosen = match kept_apart {
-            Some(split) => split.into(),
-            None => choose_split(&traces, choice, progress)?,
-        };
-        Ok((traces, chosen))
-    }
-}
-
-/// The split of traces: the one that is stated, or the first with drops in every part. Which one and
-/// why is noted, if others were passed over, and if it cuts within an episode of drops.
-///
-/// # Errors
-/// If the rows decide: if they cannot be read, or no split has drops in every part.
-pub fn choose_split(
-    traces: &LabelledTraces,
-    choice: &SplitChoice,
-    progress: &dyn Progress,
-) -> Result<ChosenSplit, PipelineError> {
-    // Times and labels alone are read, unless all is in memory.
-    let without_features = traces.with_features(FeatureSet::none());
-    let source = if traces.lent().is_some() { traces } else { &without_features };
-    let chosen = choice.choose(&Counted { source, progress }, source.features().len());
-    check(progress)?;
-    let chosen = chosen.map_err(|error| traces.explain(error))?;
-    if let Some(why) = chosen.why() {
-        progress.note(&why);
-    }
-    let rtts_ns =
-        traces.traces().iter().flat_map(|trace| trace.specs()).map(|spec| spec.base_rtt_ns);
-    if let (Some(pause_ns), Some(rtt_ns)) = (chosen.shortest_pause_ns, rtts_ns.max())
-        && pause_ns <= rtt_ns.saturating_mul(EPISODE_GAP_RTTS)
-    {
-        progress.note(&format!(
-            "the split cuts within an episode of drops: LQD's drops on both sides of a cut are {pause_ns} ns apart, {:.3} \
-             base RTTs, so the test rows are like those that train; a longer trace has longer pauses, or keep a trace \
-             apart for testing",
-            pause_ns as f64 / rtt_ns as f64
-        ));
-    }
-    Ok(chosen)
-}
 
 /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
 /// cannot be replayed, F1.
@@ -203,57 +43,10 @@ pub(crate) fn vote_rule(
     }
 }
 
-/// Refuses split settings where whole files are kept apart and none is divided.
-///
-/// # Errors
-/// If a setting of the split is not its default.
-pub fn refuse_split(settings: &SplitSettings, kept_apart: KeptApart) -> Result<(), PipelineError> {
-    if settings.is_default() {
-        return Ok(());
-    }
-    let problem = match kept_apart {
-        KeptApart::No => return Ok(()),
-        KeptApart::Folds => {
-            "cross-validation keeps whole files apart and divides none; leave it out"
-        }
-        KeptApart::Roles => {
-            "with files for validation or testing, files are kept apart whole and none is \
-             divided; leave it out"
-        }
-    };
-    Err(PipelineError::setting("split", problem))
-}
-
-/// Why whole files are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptApart {
-    /// They are not.
-    No,
-    /// By cross-validation.
-    Folds,
-    /// Because some are for validation or testing.
-    Roles,
-}
-
-/// Trains on what the roles and the split leave for it, and measures the rest.
-///
-/// # Errors
-/// If a setting is wrong, a trace cannot be read, or a forest cannot be trained on it.
-pub fn train(
-    roles: &TraceRoles<'_>,
-    settings: &TrainSettings,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<Fitted, PipelineError> {
-    let choice = settings.split.check()?;
-    let (traces, split) = roles.open(&settings.features, &choice, resources, progress)?;
-    train_on(&traces, &split, settings, resources, progress)
-}
-
 /// Trains on the training rows of open traces, and measures the rest.
 ///
 /// # Errors
-/// Those of [`train`].
+/// If a setting is wrong, a trace cannot be read, or a forest cannot be trained on it.
 pub fn train_on(
     traces: &LabelledTraces,
     chosen: &ChosenSplit,
@@ -263,8 +56,7 @@ pub fn train_on(
 ) -> Result<Fitted, PipelineError> {
     progress.begin("train");
     let training = Training::new(traces, settings, resources, progress)?;
-    let mut fitted = training.fit_seeds(&chosen.split, settings.seeds_together())?;
-    fitted.record(chosen);
+    let fitted = training.fit_recorded(chosen, settings.seeds_together())?;
     cautions(&fitted.model).iter().for_each(|caution| progress.note(caution));
     let forest = &fitted.model.forest;
     progress.end(&format!("{} trees of depth {}", forest.trees.len(), forest.depth()));
@@ -326,6 +118,17 @@ impl<'a> Training<'a> {
     /// Trains on the training rows of `split`, and measures the rest.
     pub(crate) fn fit(&self, split: &Split) -> Result<Fitted, PipelineError> {
         self.fit_seeds(split, 1)
+    }
+
+    /// The same with so many seeds ([`Self::fit_seeds`]), and the record of how the rows came to be divided.
+    pub(crate) fn fit_recorded(
+        &self,
+        chosen: &ChosenSplit,
+        seeds: u16,
+    ) -> Result<Fitted, PipelineError> {
+        let mut fitted = self.fit_seeds(&chosen.split, seeds)?;
+        fitted.record(chosen);
+        Ok(fitted)
     }
 
     /// The same with so many seeds, which are measured too; more than one only where

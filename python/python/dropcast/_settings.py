@@ -32,6 +32,13 @@ def arguments_of(command: str) -> list[dict[str, Any]]:
     return list(reversed(named.values()))
 
 
+@cache
+def settings_names() -> dict[str, list[str]]:
+    """Names of settings that several functions take: of ``labels``, ``train``, and of ``split`` among these."""
+    found: dict[str, list[str]] = json.loads(_dropcast.settings_names())
+    return found
+
+
 def as_arguments(settings: Mapping[str, Any]) -> list[str]:
     """Settings as the command line has them; those that are None or False are left out."""
     arguments = []

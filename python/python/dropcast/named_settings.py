@@ -1,23 +1,13 @@
 """The settings that functions take beside their own arguments, by name, for type checkers.
 
-They are the command's options; ``help(dropcast.train)`` says what each does. Tests compare the names with those
-that the compiled part accepts.
+They are the command's options; ``help(dropcast.train)`` says what each does. This file is written by
+``UPDATE_GOLDEN=1 python -m pytest tests/test_package.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypedDict
-
-__all__ = [
-    "CollectSettings",
-    "ForestSettings",
-    "LabelSettings",
-    "RefineSettings",
-    "ReproduceSettings",
-    "SplitForestSettings",
-    "TrainSettings",
-]
+from typing import Any, Literal, TypedDict
 
 #: Names, or a text with commas between them.
 Names = str | Iterable[str]
@@ -42,8 +32,8 @@ class CollectSettings(LabelSettings, total=False):
     own: Names
 
 
-class ForestSettings(TypedDict, total=False):
-    """How forests are trained."""
+class SplitForestSettings(TypedDict, total=False):
+    """How forests are trained, rows divided and vote thresholds chosen."""
 
     trainer: Literal["dropcast", "linfa", "smartcore"]
     n_estimators: int
@@ -54,17 +44,10 @@ class ForestSettings(TypedDict, total=False):
     min_samples_split: int
     criterion: str
     class_weight: str
+    monotone: str
     max_bins: int
     no_bootstrap: bool
     max_samples: float | None
-    monotone: str
-    budget: str | Mapping[str, int] | None
-    refit_leaves: float | None
-
-
-class SplitForestSettings(ForestSettings, total=False):
-    """How forests are trained on rows that are divided, and the vote threshold is chosen."""
-
     seeds: int
     vote: str | None
     split: Literal["auto", "time", "time-blocks", "episodes", "random", "switches", "none"]
@@ -73,16 +56,36 @@ class SplitForestSettings(ForestSettings, total=False):
     guard_ns: int
     test_switches: Numbers | None
     validation_switches: Numbers | None
+    budget: str | Mapping[str, int] | None
+    refit_leaves: float | None
 
 
 class TrainSettings(SplitForestSettings, total=False):
     """Further settings of :func:`dropcast.train`."""
 
-    own: Names
     seed: int
+    own: Names
 
 
-class RefineSettings(ForestSettings, total=False):
+class ClassifierSettings(TypedDict, total=False):
+    """Settings of :class:`dropcast.sklearn.DropcastClassifier`."""
+
+    max_depth: int
+    features: Any
+    max_features: str | int | None
+    min_samples_leaf: int
+    min_samples_split: int
+    criterion: str
+    class_weight: str | dict[Any, float] | None
+    max_bins: int
+    bootstrap: bool
+    max_samples: float | None
+    vote: str | None
+    random_state: Any
+    n_jobs: int | None
+
+
+class RefineSettings(TypedDict, total=False):
     """Further settings of :func:`dropcast.refine`."""
 
     runs: int | None
@@ -90,6 +93,21 @@ class RefineSettings(ForestSettings, total=False):
     decision: str
     rounds: int
     labelled_runs: int
+    trainer: Literal["dropcast", "linfa", "smartcore"]
+    n_estimators: int
+    max_depth: int
+    features: Names
+    max_features: str | int
+    min_samples_leaf: int
+    min_samples_split: int
+    criterion: str
+    class_weight: str
+    monotone: str
+    max_bins: int
+    no_bootstrap: bool
+    max_samples: float | None
+    budget: str | Mapping[str, int] | None
+    refit_leaves: float | None
     seed: int
 
 
@@ -100,7 +118,6 @@ class ReproduceSettings(TypedDict, total=False):
     buffer: int
     bursts_per_slot: float
     bursts_at_once: bool
-    slow_start: bool
     slots: int
     repetitions: int
     data: object
@@ -108,3 +125,4 @@ class ReproduceSettings(TypedDict, total=False):
     runs: int | None
     duration_ms: int | None
     seed: int
+    slow_start: bool

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropcast import _dropcast
 from dropcast._dropcast import Partition, merge_answers, merge_replays, replay
+from dropcast._settings import settings_names
 
 if TYPE_CHECKING:
     # Type checkers know it; Python does not need it here.
@@ -45,18 +46,15 @@ __all__ = [
     "train",
 ]
 
-#: Settings of the split, which have a place of their own.
-_SPLIT = ("train_share", "validation_share", "guard_ns", "test_switches", "validation_switches")
-
-
 def settings_json(**settings: Unpack[SplitForestSettings]) -> str:
     """The text of settings that are named as the options of ``dropcast train``.
 
     ``n_estimators=9, split="time-blocks", validation_share=0.1, features="paper4"``
     """
     given: dict[str, Any] = {**settings}
-    split = {"by": given.pop("split")} if "split" in given else {}
-    split |= {name: given.pop(name) for name in _SPLIT if name in given}
+    # Those of the split have a place of their own.
+    names = [name for name in settings_names()["split"] if name in given]
+    split = {"by" if name == "split" else name: given.pop(name) for name in names}
     if split:
         given["split"] = split
     for name in ("features", "max_features"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from inspect import signature
+from inspect import Parameter, Signature
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,10 +15,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments, refuse_none
+from dropcast._settings import as_arguments, default, refuse_none, settings_names
 from dropcast._trees import DropcastTree, of_nodes
 from dropcast.errors import InputError
 from dropcast.models import Model
+
+if TYPE_CHECKING:
+    # Type checkers know it; Python does not need it here.
+    from typing_extensions import Unpack
+
+    from dropcast.named_settings import ClassifierSettings
 
 #: Checks of ``check_estimator`` that are known to fail, and why.
 EXPECTED_FAILED_CHECKS = {
@@ -35,6 +41,30 @@ _MOST = 2**32 - 1
 
 #: What lists of features put before the name of a column that is no feature of dropcast's.
 _OWN = "own:"
+
+
+#: How the command trains a forest, but for what keeps no shares of leaves or is no forest of the given size.
+_SETTINGS = [
+    name
+    for name in settings_names()["train"]
+    if name not in {"trainer", "monotone", "seeds", "budget", "refit_leaves", *settings_names()["split"]}
+]
+#: scikit-learn's names of them.
+_RENAMED = {"no_bootstrap": "bootstrap", "seed": "random_state"}
+#: Defaults that are not the command's: scikit-learn's, and those of rows without names and validation.
+_DEFAULTS = {"bootstrap": True, "class_weight": None, "features": None, "vote": "fixed:0.5"}
+
+
+def _signature() -> Signature:
+    """What the classifier is made with: the command's settings."""
+    defaults = {_RENAMED.get(name, name): default("train", name) for name in _SETTINGS}
+    defaults |= {**_DEFAULTS, "n_jobs": None}
+    first = {"n_estimators": Parameter.POSITIONAL_OR_KEYWORD}
+    parameters = [
+        Parameter(name, first.get(name, Parameter.KEYWORD_ONLY), default=value)
+        for name, value in defaults.items()
+    ]
+    return Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *parameters])
 
 
 class DropcastClassifier(ClassifierMixin, BaseEstimator):
@@ -57,37 +87,15 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        n_estimators: int = 4,
-        *,
-        max_depth: int = 4,
-        criterion: str = "gini",
-        max_features: str | int | None = "sqrt",
-        min_samples_leaf: int = 1,
-        min_samples_split: int = 2,
-        class_weight: str | dict[Any, float] | None = None,
-        max_bins: int = 255,
-        bootstrap: bool = True,
-        max_samples: float | None = None,
-        vote: str = "fixed:0.5",
-        features: Any = None,
-        random_state: Any = 1,
-        n_jobs: int | None = None,
+        self, n_estimators: int = default("train", "n_estimators"), **settings: Unpack[ClassifierSettings]
     ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_samples_split = min_samples_split
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.vote = vote
-        self.features = features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        bound = self._SIGNATURE.bind(self, n_estimators, **settings)
+        bound.apply_defaults()
+        for name, value in list(bound.arguments.items())[1:]:
+            setattr(self, name, value)
+
+    # scikit-learn takes the names of parameters from it.
+    _SIGNATURE = __init__.__signature__ = _signature()  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,11 +135,10 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
             "beside": None,
         }
         settings = self._settings(names)
-        parameters = signature(DropcastClassifier).parameters.values()
+        parameters = self._SIGNATURE.parameters.values()
         refuse_none(settings, {of.name: of.default for of in parameters if of.default is not None})
-        arguments = as_arguments(settings)
-        model, _, shares = _dropcast.train(Bar(False), roles, arguments, False)
-        self._model = Model(model)
+        made, _, _, shares = _dropcast.train(Bar(False), roles, as_arguments(settings), False)
+        self._model = Model(made)
         # Known of every forest that is ours and within no budget.
         self._leaf_shares: Any = shares
         self.feature_importances_ = self._model._model.gini_shares(columns, dropped)
@@ -197,19 +204,13 @@ class DropcastClassifier(ClassifierMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
+        given = {name: getattr(self, _RENAMED.get(name, name)) for name in _SETTINGS}
         return {
-            "n_estimators": self.n_estimators,
-            "max_depth": self.max_depth,
-            "criterion": self.criterion,
+            **given,
             "max_features": "all" if self.max_features is None else self.max_features,
-            "min_samples_leaf": self.min_samples_leaf,
-            "min_samples_split": self.min_samples_split,
             "class_weight": "none" if weight is None else weight,
-            "max_bins": self.max_bins,
             "no_bootstrap": not self.bootstrap,
-            "max_samples": self.max_samples,
             "seeds": 1,
-            "vote": self.vote,
             "features": names,
             # Columns without names borrow those of features, of which some rise.
             "monotone": "auto" if self._is_named else "off",

@@ -78,27 +78,21 @@ def collect(
             raise TypeError(
                 f"events are paths or have __arrow_c_stream__, not {type(frame).__name__}"
             )
-    if frames and as_list(drops):
-        raise InputError("drops: are joined with captures, which are files; give no frames")
     name = "events" if len(frames) == 1 else "events {}"
     source = {
         "paths": paths,
         "frames": [(name.format(place), frame) for place, frame in enumerate(frames)],
         "switch": described(switch),
-        "reading": reading_of(column, time_unit, drops, drop_window_ms),
-        "on_bad_row": on_bad_row,
     }
     path = None if output is None else os.fspath(output)
-    bar, arguments, waiting = Bar(progress), as_arguments(settings), max_waiting_rows
-    waiting, threads = whole("max_waiting_rows", waiting), whole("threads", threads)
-    if len(paths) == 1 and _dropcast.is_folder(paths[0]):
-        if path is None:
-            raise InputError("output: the events are a folder; name one for their labelled traces")
-        found = _dropcast.collect_folder(bar, source, arguments, waiting, path, threads)
-        if _dropcast.is_object(path):
-            path = path.rstrip("/") + "/"
-        return TraceFolder(path, json.loads(found))
-    return Trace(_dropcast.collect(bar, source, arguments, waiting, path))
+    words = {"on_bad_row": on_bad_row, "max_waiting_rows": whole("max_waiting_rows", max_waiting_rows), **settings}
+    arguments = as_arguments(words) + reading_of(column, time_unit, drops, drop_window_ms)
+    found = _dropcast.collect(Bar(progress), source, arguments, path, whole("threads", threads))
+    if isinstance(found, _dropcast.Trace):
+        return Trace(found)
+    assert path is not None, "a folder of traces is refused without one"
+    folder = path.rstrip("/") + "/" if _dropcast.is_object(path) else path
+    return TraceFolder(folder, json.loads(found))
 
 
 @takes_settings_of("train")
@@ -126,19 +120,12 @@ def train(
         raise InputError("model_per: several models are trained by dropcast.train_per")
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
-    arguments, bar = as_arguments(settings), Bar(progress)
-    if cross_validate is not None:
-        if roles["validation"] or roles["test"]:
-            raise InputError("cross_validate: keeps runs apart itself; leave out test, validation")
-        folds = str(cross_validate)
-        made, found = _dropcast.cross_validate(bar, roles, arguments, folds)
-        model = Model(made)
-        model.cross_validation = json.loads(found)
-    else:
-        made, gained, _ = _dropcast.train(bar, roles, arguments, gain)
-        model = Model(made, None if gained is None else json.loads(gained))
-    if output is not None:
-        model.save(output)
+    settings_of = as_arguments({"cross_validate": cross_validate, **settings})
+    made, _, found, _ = _dropcast.train(Bar(progress), roles, settings_of, gain)
+    known = None if found is None else json.loads(found)
+    folds = cross_validate is not None
+    model = Model(made, None if folds else known)
+    model.cross_validation = known if folds else None
     return model
 
 
@@ -162,11 +149,11 @@ def train_per(
     """
     refuse_none(data)
     roles = _roles(data, validation, test, threads, memory_limit, output)
-    made, compared = _dropcast.train_per(
-        Bar(progress), roles, as_arguments(settings), model_per
-    )
-    models = {name: None if model is None else Model(model) for name, model in made}
-    return models, json.loads(compared)
+    arguments = as_arguments({"model_per": model_per, **settings})
+    pooled, made, compared, _ = _dropcast.train(Bar(progress), roles, arguments, False)
+    models = [("pooled", pooled), *made]
+    named = {name: None if model is None else Model(model) for name, model in models}
+    return named, json.loads(compared or "null")
 
 
 class Sweep:

@@ -2,12 +2,13 @@
 
 use super::trained_comparison::TrainedComparison;
 use super::{BestAlpha, GainSection, TraceSource};
-use dropcast_forest::Forest;
+use dropcast_data::Threads;
+use dropcast_forest::{Forest, Sent};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::replays::{Replays, alpha, sent_with};
 use dropcast_replay::{ForestReplayError, LanesSent};
-use dropcast_train::{Model, Part, Sent, Split, Threads};
+use dropcast_train::{Model, Part, Split};
 use std::num::NonZeroUsize;
 
 /// What a model gains, and what to make of it.

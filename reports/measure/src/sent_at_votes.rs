@@ -2,12 +2,12 @@
 
 use super::Report;
 use super::curve::thinned;
-use dropcast_forest::Forest;
+use dropcast_forest::{Forest, VoteLane, VotePolicy};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::replays::Replays;
-use dropcast_train::{Part, Split, VoteLane, VotePolicy};
+use dropcast_train::{Part, Split};
 
 /// Most vote thresholds that are replayed.
 const MOST: usize = 48;

@@ -5,12 +5,12 @@ use dropcast_data::{EventOptions, EventReader};
 use dropcast_features::FeatureSet;
 use dropcast_measure::oracle_gain::oracle_gain;
 use dropcast_pipeline::PipelineError;
-use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::collect::{TraceFile, collect};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
-use dropcast_pipeline::train::{TraceRoles, train_on};
+use dropcast_pipeline::train::{Roles, train_on};
 use dropcast_train::VoteRule;
 use std::path::Path;
 
@@ -18,7 +18,8 @@ use std::path::Path;
 /// trained by default; none if the trace has too few drops to train on.
 fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec<[i64; 2]> {
     let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
-    generate_leaf(workload, &events, &Silent).expect("a valid workload");
+    generate(&WorkloadSettings::Leaf(workload.clone()), &events, &Silent)
+        .expect("a valid workload");
     let reader = EventReader::open(&events, EventOptions::default()).expect("own output");
     let names = features.iter().flat_map(FeatureSet::features).copied().collect();
     let settings = TracerSettings { features: names, ..TracerSettings::default() };
@@ -34,9 +35,9 @@ fn gains(folder: &Path, workload: &LeafWorkload, features: &[FeatureSet]) -> Vec
             vote,
             ..TrainSettings::default()
         };
-        let choice = settings.split.check().expect("the default");
-        let opened = TraceRoles::divided(&data).open(features, &choice, &resources, &Silent);
-        let (traces, chosen) = match opened {
+        let opened = Roles::of(data.to_vec()).open(features).expect("a trace");
+        let divided = opened.divided(&settings, resources.kept_bytes(), &Silent);
+        let (traces, chosen) = match divided {
             Ok(opened) => opened,
             // Too few drops to divide.
             Err(PipelineError::Train(_)) => return None,

@@ -12,7 +12,7 @@ use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, TraceBatches, TraceRows};
-use dropcast_pipeline::train::{OpenRoles, train_on};
+use dropcast_pipeline::train::{Roles, train_on};
 use dropcast_train::Model;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn trained(trace: &LabelledTrace, most_kept_bytes: usize) -> (String, String, us
     let rows = Arc::new(CountedReads { trace: trace.clone(), reads: AtomicUsize::new(0) });
     let LabelledTrace { name, origin, meta, .. } = trace.clone();
     let counted = LabelledTrace::new(name, origin, meta, Arc::<CountedReads>::clone(&rows));
-    let roles = OpenRoles { data: vec![counted], ..OpenRoles::default() };
+    let roles = Roles::of(vec![counted]);
     let settings = TrainSettings::default();
     let (traces, chosen) = roles.divided(&settings, most_kept_bytes, &Silent).expect("valid");
     let fitted = train_on(&traces, &chosen, &settings, &Resources::default(), &Silent);
@@ -73,7 +73,7 @@ fn leaf(seed: u64) -> LabelledTrace {
 
 /// A model that was trained on a trace, with the default settings.
 fn model_of(trace: &LabelledTrace) -> Model {
-    let roles = OpenRoles { data: vec![trace.clone()], ..OpenRoles::default() };
+    let roles = Roles::of(vec![trace.clone()]);
     let settings = TrainSettings::default();
     let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("valid");
     train_on(&traces, &chosen, &settings, &Resources::default(), &Silent).expect("valid").model
@@ -130,7 +130,7 @@ fn importance_does_not_depend_on_the_order_of_traces() {
 fn a_gain_tells_what_does_as_well_as_the_model() {
     let trace = leaf(7);
     let cautions = |vote: &str| {
-        let roles = OpenRoles { data: vec![trace.clone()], ..OpenRoles::default() };
+        let roles = Roles::of(vec![trace.clone()]);
         let vote = Some(vote.parse().expect("a rule"));
         let settings = TrainSettings { vote, ..TrainSettings::default() };
         let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("valid");

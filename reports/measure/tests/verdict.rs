@@ -11,7 +11,7 @@ use dropcast_measure::verdict::{
     AskedPolicies, Conclusion, Cost, DropCounts, RivalKind, Verdict, judge,
 };
 use dropcast_measure::{ModelSource, PolicySection};
-use dropcast_pipeline::collect::generate::generate_leaf;
+use dropcast_pipeline::collect::generate::{WorkloadSettings, generate};
 use dropcast_pipeline::collect::{TraceFile, collect, collect_in_memory};
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
@@ -28,7 +28,8 @@ fn trace(folder: &Path, incast_burst: f64) -> PathBuf {
     let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
     let workload =
         LeafWorkload { incast_burst, duration_ns: 60_000_000, ..LeafWorkload::default() };
-    generate_leaf(&workload, &events, &Silent).expect("a valid workload");
+    generate(&WorkloadSettings::Leaf(workload.clone()), &events, &Silent)
+        .expect("a valid workload");
     let reader = EventReader::open(&events, EventOptions::default()).expect("own output");
     let features = "occupancy,level_occupancy".parse().expect("known features");
     let settings = TracerSettings { features, ..TracerSettings::default() };

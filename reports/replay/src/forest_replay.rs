@@ -7,10 +7,9 @@ use crate::rival_switch::Site;
 use batch_scores::{BatchScores, KnownScores, ScoredForest};
 use counted_alphas::CountedAlphas;
 use dropcast_data::{
-    ArrivalColumns, LabelledBatch, Pause, RowOrder, SwitchSpec, SwitchSpecs, TraceMeta,
+    ArrivalColumns, LabelledBatch, Pause, RowOrder, SwitchSpec, SwitchSpecs, Threads, TraceMeta,
 };
-use dropcast_forest::Forest;
-use dropcast_train::{Sent, Threads, VoteLane, VotePolicy};
+use dropcast_forest::{Forest, Sent, VoteLane, VotePolicy};
 use lanes_sent::{BaselinesSent, LanesSent};
 use pending::{Arrived, PendingRows, ReadyRows};
 use relevance::{Met, Relevance};

@@ -51,5 +51,4 @@ pub use replay::{Dropped, Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alph
 pub use rival_switch::RivalSent;
 pub use rivals::{OraclesByName, OwnPolicy, RivalReplay, RivalsSent, oracle_at};
 
-/// Replays for vote rules.
-pub use dropcast_train::Sent;
+pub use dropcast_forest::Sent;

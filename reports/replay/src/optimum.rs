@@ -2,9 +2,9 @@
 
 use crate::arrival::Arrival;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
+use dropcast_data::Threads;
 use dropcast_data::{SwitchSpec, SwitchSpecs};
 use dropcast_switch::{FluidOptimum, OfflineOptimum};
-use dropcast_train::Threads;
 use std::collections::BTreeMap;
 
 /// What an algorithm that knows all arrivals could transmit.

@@ -6,12 +6,11 @@
 use crate::arrival::{Arrival, ReplayError, is_counted, is_dropped, is_predicted, number};
 use crate::given_threshold::{GivenThreshold, Rule};
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
-use dropcast_forest::Confusion;
+use dropcast_forest::{Confusion, Sent};
 use dropcast_switch::{
     Alphas, Buffer, BuildError, DynamicThresholds, Fit, FollowLqd, Held, LineRate, Lqd,
     NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Removal, Switch, Victim,
 };
-use dropcast_train::Sent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

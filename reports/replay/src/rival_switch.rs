@@ -2,8 +2,8 @@
 
 use crate::replay::ReplayOptions;
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs};
+use dropcast_forest::Sent;
 use dropcast_switch::{Buffer, LineRate, Observer, Packet, Policy, Removal, Switch};
-use dropcast_train::Sent;
 
 /// What a policy transmits, apart for arrivals that count and those that do not: a setting can be chosen on these and
 /// measured on those.

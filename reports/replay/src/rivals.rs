@@ -5,9 +5,9 @@ use crate::optimum::{OptimumReplay, OptimumSent};
 use crate::replay::ReplayOptions;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
 use alphas::{AlphaRivals, alpha_of};
-use dropcast_data::{Pause, SwitchSpec, SwitchSpecs};
+use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, Threads};
+use dropcast_forest::Model;
 use dropcast_switch::{LineRate, Live, Policy, PolicyModel, PolicySite, PolicySpec, Switch};
-use dropcast_train::{Model, Threads};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 pub type OwnPolicy = Arc<dyn Fn(u16, &SwitchSpec) -> Box<dyn Policy + Send> + Send + Sync>;
 
 /// Oracles by the name that the parameters of policies give ([`PolicySpec::model`]).
-pub type OraclesByName = BTreeMap<String, Arc<Model>>;
+pub type OraclesByName = BTreeMap<String, Arc<Model<()>>>;
 
 /// What a policy asks at a switch: the model, with thresholds for the switch's buffer. Those of a model that does not say
 /// its buffer are used as they are.
-pub fn oracle_at(model: &Model, buffer_bytes: u32) -> PolicyModel {
+pub fn oracle_at<P: Clone>(model: &Model<P>, buffer_bytes: u32) -> PolicyModel {
     let model = model.for_buffer(buffer_bytes).unwrap_or_else(|_| model.clone());
     PolicyModel::Predictor(Box::new(Live { features: model.features, oracle: model.forest }))
 }

@@ -43,6 +43,7 @@ mod import_origin;
 mod json_layout;
 mod metrics;
 mod model;
+mod replayed;
 mod score_histogram;
 mod scorer;
 
@@ -54,5 +55,8 @@ pub use forest::{Forest, LeafRows, Node, Tree};
 pub use import_origin::{Agreement, ImportOrigin};
 pub use metrics::{Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
 pub use model::{FORMAT_VERSION, Model, ModelError, SwitchContext};
+pub use replayed::{
+    GainWindow, LaneSent, Sent, VoteGain, VoteLane, VotePolicy, WindowGain, add_gains,
+};
 pub use score_histogram::{OperatingPoint, ScoreHistogram};
 pub use scorer::{BinnedForest, ForestScorer};

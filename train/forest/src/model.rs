@@ -155,6 +155,11 @@ impl<P> Model<P> {
         }
     }
 
+    /// What is executed of it, for its switch, without its records and metrics.
+    pub fn executed(&self) -> Model<()> {
+        Model::new(self.forest.clone(), self.features.clone(), self.switch.clone())
+    }
+
     /// The text of `model.json`. The same model gives the same text.
     pub fn to_json(&self) -> String
     where

@@ -7,7 +7,7 @@ use super::running_cost::RunningCost;
 use super::state_columns::StateColumns;
 use super::states::ForestStates;
 use super::work::{Move, WorkForest};
-use crate::threads::Threads;
+use dropcast_data::Threads;
 use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

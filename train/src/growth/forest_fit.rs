@@ -8,8 +8,8 @@ use crate::growth::histogram::{
 };
 use crate::random::Purpose;
 use crate::rows::binned::BinnedRows;
-use crate::threads::Threads;
 use crate::{ForestParams, TrainError};
+use dropcast_data::Threads;
 use dropcast_forest::binning::Bins;
 use std::collections::VecDeque;
 

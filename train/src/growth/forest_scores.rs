@@ -5,7 +5,7 @@ use crate::growth::growing::{GrowingTree, NEAR_LEVELS, Placing};
 use crate::growth::part_scores::PartScores;
 use crate::growth::tally::PartTallies;
 use crate::rows::binned::{BinnedRows, Block};
-use crate::threads::Threads;
+use dropcast_data::Threads;
 use dropcast_forest::binning::BLOCK_ROWS;
 use dropcast_forest::{BinnedForest, Tree};
 

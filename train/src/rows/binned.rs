@@ -5,7 +5,7 @@ use crate::rows::row_kind::RowKind;
 use crate::rows::sorted_rows::SortedRows;
 use crate::rows::source::PIECE_ROWS;
 use crate::rows::spill::{Spill, SpillFile};
-use crate::threads::Threads;
+use dropcast_data::Threads;
 use dropcast_forest::binning::Bins;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -155,7 +155,7 @@ impl Split {
     }
 
     /// The part of every row of a switch of `run`, if all have the same.
-    pub fn part_of_switch(&self, run: u64, switch: u16) -> Option<Part> {
+    pub(crate) fn part_of_switch(&self, run: u64, switch: u16) -> Option<Part> {
         match self {
             Split::Only { switches, .. } if !switches.contains(&(run, switch)) => Some(Part::Gap),
             Split::Only { of, .. } => of.part_of_switch(run, switch),
@@ -196,7 +196,7 @@ impl Split {
     }
 
     /// Whether the arrival times of all rows of a run decide the parts of each.
-    pub fn needs_times(&self) -> bool {
+    pub(crate) fn needs_times(&self) -> bool {
         match self {
             Split::Only { of, .. } => of.needs_times(),
             _ => matches!(self, Split::Time { .. } | Split::TimeBlocks { .. }),

@@ -2,10 +2,10 @@
 
 use super::error::VoteError;
 use super::interval::{GainEnds, low_ends};
-use super::replay::{LaneSent, NoReplay, VoteLane, VotePolicy, VoteReplay};
+use super::replay::{NoReplay, VoteReplay};
 use super::rule::VoteRule;
 use crate::splits::Part;
-use dropcast_forest::{OperatingPoint, ScoreHistogram};
+use dropcast_forest::{LaneSent, OperatingPoint, ScoreHistogram, VoteLane, VotePolicy};
 use std::cmp::Ordering;
 
 /// A forest's scores of the rows that its vote is chosen on.
@@ -266,7 +266,7 @@ fn by_f1(a: &OperatingPoint, b: &OperatingPoint) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::votes::replay::{GainWindow, Sent, VoteGain};
+    use dropcast_forest::{GainWindow, Sent, VoteGain};
     use proptest::prelude::*;
     use std::cell::RefCell;
     use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 //! How sure a gain is: an interval over episodes of congestion.
 
-use super::replay::{GainWindow, WindowGain};
+use dropcast_forest::{GainWindow, WindowGain};
 
 /// By degrees of freedom from 1 on, how many standard errors of the gain its lower end is below it: the 0.975 quantiles
 /// of Student's t, so that of 40 thresholds that gain nothing one passes. From any table; computed elsewhere they might
@@ -59,7 +59,7 @@ fn low_end(gains: impl Iterator<Item = f64> + Clone) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::votes::replay::VoteGain;
+    use dropcast_forest::VoteGain;
 
     fn gains(windows: &[(u16, u64, i64)]) -> Vec<WindowGain> {
         let gain = |&(switch, window, packets): &(u16, u64, i64)| {

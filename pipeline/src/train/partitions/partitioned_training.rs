@@ -8,29 +8,19 @@ use crate::progress::Progress;
 use crate::settings::{TrainSettings, Trainer};
 use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
-use crate::train::{OpenRoles, vote_rule};
+use crate::train::{Roles, vote_rule};
+use dropcast_forest::{LaneSent, VoteLane};
 use dropcast_train::{
-    ChosenSplit, Fitted, ForestTask, LaneSent, Part, PartitionedFit, ReadTask, VoteError, VoteLane,
-    VoteReplay, VoteRule,
+    ChosenSplit, Fitted, ForestTask, Part, PartitionedFit, ReadTask, VoteError, VoteReplay,
+    VoteRule,
 };
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
-/// Traces by what they are for, as [`TraceRoles`](crate::train::TraceRoles).
-#[derive(Clone, Debug, Default)]
-pub struct TracesByRole {
-    /// Divided by the split; all of them train if there are others.
-    pub data: Vec<TraceSummary>,
-    /// The vote threshold is chosen on them.
-    pub validation: Vec<TraceSummary>,
-    /// The model is measured on them.
-    pub test: Vec<TraceSummary>,
-}
-
 /// A training on partitions of traces. First come questions, which every partition answers; then
-/// replays, if the vote rule needs them. The model is that of [`train`](crate::train::train) on
+/// replays, if the vote rule needs them. The model is that of [`train_on`](crate::train::train_on) on
 /// the same files, to the byte.
 #[derive(Debug)]
 pub struct PartitionedTraining {
@@ -69,15 +59,15 @@ impl PartitionedTraining {
     /// # Errors
     /// If a setting is wrong or is not for partitions, and if traces do not fit together.
     pub fn new(
-        roles: &TracesByRole,
+        roles: &Roles<TraceSummary>,
         settings: &TrainSettings,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {
         refuse_unpartitioned(settings)?;
-        let TracesByRole { data, validation, test } = roles;
-        let files = [data.clone(), validation.clone(), test.clone()].concat();
-        let open = |files: &[TraceSummary]| files.iter().map(|file| file.open(None)).collect();
-        let roles = OpenRoles { data: open(data), validation: open(validation), test: open(test) };
+        let files: Vec<TraceSummary> = roles.all().cloned().collect();
+        let roles = roles.map(|files| {
+            Ok::<_, PipelineError>(files.iter().map(|file| file.open(None)).collect())
+        })?;
         // Rows are kept where the partitions are.
         let (traces, chosen) = roles.divided(settings, 0, progress)?;
         let replays = Replays {

@@ -6,8 +6,8 @@ use crate::resources::Resources;
 use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
 use dropcast_features::FeatureSet;
-use dropcast_forest::Forest;
-use dropcast_train::{LaneSent, Model, Part, Split, VoteLane};
+use dropcast_forest::{Forest, LaneSent, VoteLane};
+use dropcast_train::{Model, Part, Split};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

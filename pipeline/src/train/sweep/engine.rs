@@ -9,9 +9,9 @@ use crate::PipelineError;
 use crate::progress::{Progress, check};
 use crate::resources::{MemoryLimit, Resources};
 use crate::table_cost::TableCost;
-use crate::traces::LabelledTraces;
-use crate::train::votes::choose_votes;
-use crate::train::{OpenRoles, read_rows};
+use crate::traces::{LabelledTrace, LabelledTraces};
+use crate::train::replays::choose_votes;
+use crate::train::{Roles, read_rows};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
     ChosenSplit, Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart,
@@ -20,38 +20,33 @@ use dropcast_train::{
 use std::path::Path;
 use std::time::Instant;
 
-/// Sweeps over the trace files that `settings` names: see [`sweep_on`].
-///
-/// # Errors
-/// If a trace cannot be opened, and those of [`sweep_on`].
-pub fn sweep(
-    settings: &SweepSettings,
-    folder: &Path,
-    resume: bool,
-    resources: &Resources,
-    progress: &dyn Progress,
-    page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
-) -> Result<SweepTable, PipelineError> {
-    settings.check()?;
-    SweepFolder::spare(folder, settings.inputs())?;
-    sweep_on(settings, settings.open()?, folder, resume, resources, progress, page)
-}
-
-/// Trains every combination of settings on open traces, into `folder`. `page` makes a page of what was found.
+/// Trains every combination of settings, into `folder`: on these traces, or on the files that the settings name. `page`
+/// makes a page of what was found.
 ///
 /// An interrupted sweep of the same folder is continued with `resume`.
 ///
 /// # Errors
 /// If a setting is wrong, a trace cannot be read, or the folder holds a sweep and `resume` is off.
-pub fn sweep_on(
+pub fn sweep(
     settings: &SweepSettings,
-    traces: OpenRoles,
+    traces: Option<Roles<LabelledTrace>>,
     folder: &Path,
     resume: bool,
     resources: &Resources,
     progress: &dyn Progress,
     page: impl FnOnce(&SweepTable) -> Result<String, PipelineError>,
 ) -> Result<SweepTable, PipelineError> {
+    let traces = match traces {
+        Some(traces) => {
+            settings.check_but_data()?;
+            traces
+        }
+        None => {
+            settings.check()?;
+            SweepFolder::spare(folder, settings.inputs())?;
+            settings.open()?
+        }
+    };
     let plan = settings.plan()?;
     let sweep = Sweep::open(settings, traces, resources, progress)?;
     let folder = SweepFolder::open(folder, resume)?;
@@ -93,7 +88,7 @@ pub fn sweep_share(
 
 fn traces_and_split(
     settings: &SweepSettings,
-    traces: OpenRoles,
+    traces: Roles<LabelledTrace>,
     features: &FeatureSet,
     progress: &dyn Progress,
 ) -> Result<(LabelledTraces, ChosenSplit), PipelineError> {
@@ -123,7 +118,7 @@ type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
 impl Sweep {
     fn open(
         settings: &SweepSettings,
-        traces: OpenRoles,
+        traces: Roles<LabelledTrace>,
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Self, PipelineError> {

@@ -3,7 +3,8 @@
 use crate::PipelineError;
 use crate::files::read_settings;
 use crate::settings::{TrainSettings, check_budget, check_max_features};
-use crate::train::{OpenRoles, TraceRoles};
+use crate::traces::LabelledTrace;
+use crate::train::Roles;
 use dropcast_features::FeatureSet;
 use dropcast_train::{
     Budget, MOST_SWEEP_ROWS, SplitChoice, SplitSettings, SweepAxes, SweepPlan, SweepSetting,
@@ -72,7 +73,7 @@ impl SweepSettings {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn check_but_data(&self) -> Result<(), PipelineError> {
+    pub(super) fn check_but_data(&self) -> Result<(), PipelineError> {
         self.plan()?;
         if let Some(budget) = &self.budget {
             for features in &self.axes.features {
@@ -101,13 +102,14 @@ impl SweepSettings {
     ///
     /// # Errors
     /// If one cannot be read, or lacks a feature.
-    pub(super) fn open(&self) -> Result<OpenRoles, PipelineError> {
-        self.roles().open_each(&self.features()?)
+    pub(super) fn open(&self) -> Result<Roles<LabelledTrace>, PipelineError> {
+        self.roles().open(&self.features()?)
     }
 
     /// The traces by what they are for.
-    fn roles(&self) -> TraceRoles<'_> {
-        TraceRoles { data: &self.data, validation: &self.validation, test: &self.test }
+    fn roles(&self) -> Roles<PathBuf> {
+        let (data, validation, test) = (&self.data, &self.validation, &self.test);
+        Roles { data: data.clone(), validation: validation.clone(), test: test.clone() }
     }
 
     /// The files that are read.

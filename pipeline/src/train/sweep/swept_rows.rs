@@ -3,11 +3,9 @@
 use crate::PipelineError;
 use crate::traces::LabelledTraces;
 use crate::train::replays::{Replays, alpha, best_alpha, sent_with};
-use dropcast_forest::PartMetrics;
+use dropcast_forest::{PartMetrics, VoteLane, VotePolicy};
 use dropcast_replay::{AlphasSent, Sent};
-use dropcast_train::{
-    ChosenSplit, Fitted, Model, Part, Split, SweepAlpha, SweepScores, VoteLane, VotePolicy,
-};
+use dropcast_train::{ChosenSplit, Fitted, Model, Part, Split, SweepAlpha, SweepScores};
 use std::num::NonZeroUsize;
 
 /// The rows, and what is measured on them.

@@ -63,7 +63,7 @@ impl AskedPolicies {
             }
             let Some(name) = spec.model() else { continue };
             if !asked.oracles.contains_key(name) {
-                let oracle = Arc::new(read_for_switch(Path::new(name))?);
+                let oracle = Arc::new(read_for_switch(Path::new(name))?.executed());
                 asked.oracles.insert(name.to_owned(), oracle);
             }
         }

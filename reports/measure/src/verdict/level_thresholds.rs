@@ -4,9 +4,8 @@ use super::congestion::Met;
 use super::rivals::MOST_QUEUES;
 use crate::ratio;
 use dropcast_data::{LabelledBatch, SwitchSpec, SwitchSpecs, TraceMeta};
-use dropcast_forest::{Forest, Node, Tree};
+use dropcast_forest::{Forest, Node, Tree, VoteLane, VotePolicy};
 use dropcast_replay::{ForestReplay, ForestReplayError, LanesSent, Sent};
-use dropcast_train::{VoteLane, VotePolicy};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 

@@ -250,7 +250,7 @@ impl Rivals {
             let is_free = |name: &&str| is_plain(name) && !self.oracles.contains_key(*name);
             let name = file.filter(is_free).unwrap_or(MODEL);
             self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS, name));
-            self.oracles.insert(name.to_owned(), Arc::new(model.clone()));
+            self.oracles.insert(name.to_owned(), Arc::new(model.executed()));
             self.model = Some(name.to_owned());
             self.contrasts = contrasts(&self.tried);
         }

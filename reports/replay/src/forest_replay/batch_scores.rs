@@ -1,8 +1,8 @@
 //! Scores of a batch, computed where they are asked for.
 
 use dropcast_data::LabelledBatch;
+use dropcast_data::Threads;
 use dropcast_forest::{Forest, ForestScorer};
-use dropcast_train::Threads;
 use std::ops::Range;
 
 /// Rows of a batch are scored in stretches of this many if there is one forest; more forests score the whole

@@ -5,8 +5,8 @@ use super::pending::{Arrived, ReadyRows};
 use crate::alpha_lanes::{AlphaLanes, COMPLETE_SHARING};
 use crate::arrival::is_counted;
 use crate::rival_switch::Site;
+use dropcast_forest::Sent;
 use dropcast_switch::Alphas;
-use dropcast_train::Sent;
 
 /// Several alphas, the last of them infinite.
 pub(super) struct CountedAlphas {

@@ -3,8 +3,8 @@
 use super::lanes_sent::Lead;
 use crate::given_threshold::GivenThreshold;
 use crate::replay::{Lane, Tally, predicted_drop};
+use dropcast_forest::{Sent, VoteGain};
 use dropcast_switch::Packet;
-use dropcast_train::{Sent, VoteGain};
 use std::collections::BTreeMap;
 
 /// Credence's lanes. Each runs from the first of a stretch of counted packets until all of these have left, and

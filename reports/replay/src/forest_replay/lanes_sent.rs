@@ -1,6 +1,6 @@
 //! What lanes transmit.
 
-use dropcast_train::{LaneSent, Sent, WindowGain, add_gains};
+use dropcast_forest::{LaneSent, Sent, WindowGain, add_gains};
 
 /// Transmitted packets and bytes, over all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Rows of which it is not known yet whether they are replayed.
 
 use crate::arrival::is_counted;
+use dropcast_forest::Sent;
 use dropcast_switch::Packet;
-use dropcast_train::Sent;
 
 /// An arrived packet.
 #[derive(Clone, Copy)]

@@ -11,8 +11,8 @@ use crate::arrival::is_counted;
 use crate::given_threshold::{GivenThreshold, Rule};
 use crate::replay::{Lane, PredictedLane, ReplayOptions, predicted_drop};
 use dropcast_data::SwitchSpec;
+use dropcast_forest::{GainWindow, Sent, VotePolicy};
 use dropcast_switch::{FollowLqd, LineRate, Lqd, Packet};
-use dropcast_train::{GainWindow, Sent, VotePolicy};
 
 /// One switch in the lanes of a group.
 pub(super) struct SwitchLanes {

@@ -3,10 +3,7 @@
 use super::*;
 use crate::{Replay, Replayed};
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_forest::{Node, ScoreHistogram, Tree};
-use dropcast_train::{
-    ForestScores, LaneSent, Part, VoteError, VoteGain, VotePolicy, VoteReplay, VoteRule,
-};
+use dropcast_forest::{Node, Tree, VoteGain};
 use proptest::prelude::*;
 
 fn meta() -> TraceMeta {
@@ -68,10 +65,6 @@ fn counted_rows() -> impl Strategy<Value = Vec<bool>> {
             .collect()
     });
     prop_oneof![prop::collection::vec(any::<bool>(), 60), stretches]
-}
-
-fn batch(rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
-    batch_for(1, rows, from_ns)
 }
 
 fn batch_for(queues: u8, rows: &[(u64, u16, u16, u32, [u32; 2])], from_ns: u64) -> LabelledBatch {
@@ -198,67 +191,6 @@ proptest! {
     }
 }
 
-/// Replays a batch by a forest.
-struct BatchReplay<'a> {
-    forest: &'a Forest,
-    batch: &'a LabelledBatch,
-}
-
-/// It never fails.
-#[derive(Debug)]
-struct Never;
-
-impl From<VoteError> for Never {
-    fn from(_: VoteError) -> Self {
-        Never
-    }
-}
-
-impl VoteReplay for BatchReplay<'_> {
-    type Error = Never;
-
-    fn sent(&self, _: Part, lanes: &[VoteLane]) -> Result<Vec<LaneSent>, Never> {
-        let (columns, one) = (meta().features, NonZeroUsize::MIN);
-        let mut replay =
-            ForestReplay::new(&meta(), &columns, &[self.forest], lanes, one).expect("sound");
-        replay.add(self.batch, &vec![true; self.batch.len()]).expect("sound arrivals");
-        Ok(replay.finish().by_lane())
-    }
-}
-
-proptest! {
-    #[test]
-    fn the_threshold_for_credence_never_transmits_less_than_always_accepting(
-        rows in rows(),
-        drops in prop::collection::vec(any::<bool>(), 60),
-    ) {
-        let forest = Forest {
-            trees: [2, 4, 6].into_iter().flat_map(|at| forest("a", at).trees).collect(),
-            ..forest("a", 0)
-        };
-        let batch = batch(&rows, 0);
-        let mut scores = ScoreHistogram::new(3);
-        for (row, &drop) in rows.iter().zip(&drops) {
-            scores.add(forest.score(&row.4), drop);
-        }
-        let replay = BatchReplay { forest: &forest, batch: &batch };
-        let none = ScoreHistogram::new(3);
-        let forests = [ForestScores { train: &scores, validation: &none, trees: 3 }];
-        let chosen = VoteRule::Credence.choose(&forests, Some(3), &replay).unwrap()[0];
-        let sent = |threshold: u32| {
-            let mut sent = Sent::default();
-            for replayed in one_by_one(&meta(), &batch, &vec![true; batch.len()], |values| {
-                forest.score(values) > threshold
-            }) {
-                sent.add(replayed.sent[1]);
-            }
-            sent
-        };
-        let (chosen, accepting) = (sent(chosen.threshold), sent(u32::MAX));
-        prop_assert!(chosen.packets >= accepting.packets && chosen.bytes >= accepting.bytes);
-    }
-}
-
 #[test]
 fn what_cannot_be_replayed_is_refused() {
     let forest = forest("c", 1);
@@ -275,8 +207,8 @@ fn what_cannot_be_replayed_is_refused() {
 
     let columns = meta().features;
     let mut replay = ForestReplay::new(&meta(), &columns, &[], &[], NonZeroUsize::MIN).unwrap();
-    replay.add(&batch(&[(5, 0, 0, 1, [0, 0])], 0), &[true]).unwrap();
-    let bad = batch(&[(6, 0, 0, 1, [0, 0]), (0, 0, 3, 1, [0, 0])], 0);
+    replay.add(&batch_for(1, &[(5, 0, 0, 1, [0, 0])], 0), &[true]).unwrap();
+    let bad = batch_for(1, &[(6, 0, 0, 1, [0, 0]), (0, 0, 3, 1, [0, 0])], 0);
     let error = replay.add(&bad, &[true; 2]).unwrap_err();
     assert_eq!(
         error.to_string(),

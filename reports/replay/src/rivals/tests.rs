@@ -3,9 +3,8 @@
 use super::*;
 use crate::replay::{Replay, ReplayPolicy};
 use dropcast_features::BufferView as _;
-use dropcast_forest::{Forest, Node, SwitchContext, Tree};
+use dropcast_forest::{Forest, Node, Sent, SwitchContext, Tree};
 use dropcast_switch::{Buffer, Decision, Packet};
-use dropcast_train::Sent;
 use proptest::prelude::*;
 
 fn spec() -> SwitchSpecs {
@@ -228,7 +227,7 @@ fn what_cannot_be_replayed_is_refused() {
 }
 
 /// A forest that predicts a drop where the buffer holds more than this.
-fn above(threshold: u32) -> Model {
+fn above(threshold: u32) -> Model<()> {
     let leaf = |weight| Node::Leaf { weight };
     let split = Node::Split { feature: 0, threshold, left: 1, right: 2 };
     let trees = vec![Tree { nodes: vec![split, leaf(0), leaf(255)] }];

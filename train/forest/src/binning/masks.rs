@@ -48,7 +48,7 @@ impl BinMasks {
     }
 
     /// Writes the bits that hold for each row; `columns` are the bins of each feature.
-    pub fn look_up(&self, columns: &[&[u8]], left: &mut [u64]) {
+    pub(crate) fn look_up(&self, columns: &[&[u8]], left: &mut [u64]) {
         left.fill(self.all);
         for masks in self.features.chunks(AT_ONCE) {
             let pair = |at: usize| lookup(&masks[at], columns, left.len());

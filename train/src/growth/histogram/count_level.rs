@@ -6,7 +6,7 @@ use super::quad::{QuadCounter, Scratch};
 use crate::error::TrainError;
 use crate::rows::binned::BinnedRows;
 use crate::splits::Part;
-use crate::threads::Threads;
+use dropcast_data::Threads;
 
 /// Counts the training rows of nodes on one level.
 pub(crate) fn count_level(

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 /// A pool of threads, idle between calls.
 ///
 /// ```
-/// use dropcast_train::Threads;
+/// use dropcast_data::Threads;
 ///
 /// let threads = Threads::new(2.try_into()?);
 /// assert_eq!(threads.map(vec![1, 2, 3], |number| number * 10), [10, 20, 30]);
