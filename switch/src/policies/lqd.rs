@@ -63,7 +63,7 @@ impl Lqd {
             QueueEnd::Head if buffer.shared_lengths()[packet.queue] > 0 => {
                 Decision::PushOutHead(packet.queue)
             }
-            _ => Decision::Reject,
+            QueueEnd::Head | QueueEnd::Tail => Decision::Reject,
         }
     }
 
