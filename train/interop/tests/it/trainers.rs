@@ -88,7 +88,7 @@ fn deep_forests_learn_what_is_there() {
 
 #[test]
 fn provenance_names_the_crate_and_its_version_in_the_lock_file() {
-    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap();
     for trainer in built() {
         for max_features in [MaxFeatures::Sqrt, MaxFeatures::All] {
