@@ -8,17 +8,16 @@ mod table;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::decision::{self, Words};
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
 use dropcast_data::SwitchSpec;
 
 /// The C header.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "c",
     about: "C99 header, as tables and as nested ifs, see docs/c-header.md",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

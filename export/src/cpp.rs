@@ -6,18 +6,17 @@ use crate::c::{branches, preamble};
 use crate::checked::Checked;
 use crate::decision::{self, Words};
 use crate::ident::{identifier, plain};
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
 use dropcast_data::SwitchSpec;
 use dropcast_features::{Feature, FeatureSet};
 
 /// The C++ header.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "cpp",
     about: "C++17 header for ns-3, in place of the Credence artifact's Python call, see docs/ns3.md",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

@@ -5,16 +5,15 @@ mod decision;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use dropcast_runtime::{Field, MAGIC, VERSION, crc32};
 
 /// The compact byte table.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "dct",
     about: "compact byte table, see docs/dct.md",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

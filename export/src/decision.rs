@@ -12,10 +12,15 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
+<<<<<<< HEAD
 use crate::policy_code::{drain_bytes, long_bytes};
 use crate::tracker::{self, Dialect, Kept};
+=======
+use crate::policy_code::long_bytes;
+use crate::tracker::{self, Dialect};
+>>>>>>> 3b6e546381c1fcabbc6d4a59802ef2820f545919
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_runtime::{DriftMonitor, DriftRule, crc32};
+use dropcast_runtime::{DriftMonitor, DriftRule, Keeps, crc32};
 use layout::Layout;
 
 /// How a C dialect spells the decision.
@@ -88,10 +93,11 @@ pub(crate) fn code(
         "\n",
         SWITCH,
         "\n",
-        if kept.classes.any() { LENGTH_CLASSES } else { "" },
+        if kept.classes { LENGTH_CLASSES } else { "" },
         VIRTUAL_LQD,
         "\n",
         DECISION,
+        &defined.undefined(),
     ]
     .concat())
 }
@@ -369,7 +375,7 @@ fn define_rates(defined: &mut Definitions, rates: &[Rate]) {
 fn define_memory(
     defined: &mut Definitions,
     switch: &SwitchSpec,
-    kept: Kept,
+    kept: Keeps,
     layout: &Layout,
     is_bounded: bool,
 ) {
@@ -380,7 +386,7 @@ fn define_memory(
     defined.number("LQD_PORT_PLACES", if is_bounded { layout.leaves } else { switch.ports() });
     defined.number("LQD_QUEUE_PLACES", layout.queue_places);
     defined.number("LQD_OWN_PLACES", layout.port_queues);
-    if kept.classes.any() {
+    if kept.classes {
         defined.number("LQD_CLASSES", class_count(switch));
         defined.number("LQD_CLASS_PLACES", layout.class_places);
     }

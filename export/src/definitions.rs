@@ -30,6 +30,15 @@ impl Definitions {
         self.define(name, format!("{{{}}}", lines.join(", \\\n    ")));
     }
 
+    /// Takes all back, so that the code of another model may follow.
+    pub(crate) fn undefined(&self) -> String {
+        let name = |(name, _): &(String, String)| {
+            let end = name.find('(').unwrap_or(name.len());
+            format!("#undef DROPCAST_{}\n", &name[..end])
+        };
+        self.0.iter().map(name).collect()
+    }
+
     /// As C.
     pub(crate) fn text(&self) -> String {
         let line = |(name, value): &(String, String)| {

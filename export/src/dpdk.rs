@@ -7,16 +7,15 @@ mod program;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use groups::Groups;
 
 /// The program and its entries.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "dpdk",
     about: "DPDK SWX program and table entries, see docs/dpdk.md",
     decides: false,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

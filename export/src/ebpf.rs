@@ -12,17 +12,16 @@ mod kernel_types;
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
 use kernel_types::in_kernel_types;
 
 /// C for eBPF.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "ebpf",
     about: "C header for eBPF programs, and a test program, see docs/ebpf.md",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 
@@ -251,8 +250,9 @@ mod tests {
             vote_threshold: 0,
             trees: vec![stump.clone(); trees],
         };
-        assert!(export(&forest(MOST_TREES), &origin, TARGET).is_ok());
-        let error = export(&forest(MOST_TREES + 1), &origin, TARGET).expect_err("too many");
+        let target = "ebpf".parse().expect("a target");
+        assert!(export(&forest(MOST_TREES), &origin, target).is_ok());
+        let error = export(&forest(MOST_TREES + 1), &origin, target).expect_err("too many");
         let expected =
             "the forest cannot be exported to ebpf: 241 trees; at most 240 pass the verifier";
         assert_eq!(error.to_string(), expected);

@@ -4,7 +4,7 @@ use crate::checked::Checked;
 use crate::decision;
 use crate::policy_code::{PolicyPackets, decided};
 use crate::rule::Rule;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use crate::vectors::Vectors;
 use crate::{ExportError, Origin};
 use dropcast_data::{SwitchSpec, Victim};
@@ -13,12 +13,11 @@ use dropcast_forest::Forest;
 use dropcast_switch::{Credence, Fit, LineRate, Live};
 
 /// Rows and packets.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "vectors",
     about: "rows with scores and decisions as CSV, to check your own code; with --switch packets with verdicts",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

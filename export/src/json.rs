@@ -4,16 +4,15 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::complete::CompleteTree;
 use crate::origin::Column;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use std::fmt::Display;
 
 /// The JSON table.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "json",
     about: "JSON table, integers only, see docs/json-table.md",
     decides: false,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

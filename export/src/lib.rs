@@ -76,7 +76,7 @@ pub use resources::{
 pub use rule::Rule;
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};
-pub use targets::TargetError;
+pub use targets::{TargetError, TargetKind};
 pub use ties::Ties;
 pub use vectors::{LeafPlace, RowKind, Vectors};
 

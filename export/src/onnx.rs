@@ -5,7 +5,7 @@ mod graph;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::origin::Column;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use dropcast_forest::Node;
 use dropcast_onnx::{
     AttributeProto, DataType, GraphProto, Message, ModelProto, NodeProto, StringStringEntryProto,
@@ -13,12 +13,11 @@ use dropcast_onnx::{
 };
 
 /// The ONNX model.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "onnx",
     about: "ONNX model, see docs/onnx.md",
     decides: false,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

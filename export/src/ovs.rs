@@ -10,17 +10,16 @@ use crate::about::{about, commented};
 use crate::checked::Checked;
 use crate::ident::plain;
 use crate::tables::{FeatureTable, LeafEntry, Tables, Ternary, TreeTable, minimal_prefixes};
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use flow::{Flow, delete_all, resubmit};
 use registers::{RESULT, Registers, SCORE, Word};
 
 /// Flows of Open vSwitch.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "ovs",
     about: "Open vSwitch flows on registers, see docs/ovs.md",
     decides: false,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

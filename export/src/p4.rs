@@ -26,15 +26,14 @@ pub(crate) use v1model::{answer, headers, parser_states};
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 
 /// P4_16 for BMv2.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "p4",
     about: "P4_16 for BMv2 (v1model): program and table entries, see docs/p4.md",
     decides: false,
     has_layouts: true,
-    layout: None,
     emit,
 };
 

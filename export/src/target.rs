@@ -2,21 +2,26 @@
 
 use crate::checked::Checked;
 use crate::fixed_layout::FixedLayout;
-use crate::{ExportError, Origin};
+use crate::{ExportError, Origin, TargetKind};
 use dropcast_forest::Forest;
 use std::fmt;
 
 /// An export target.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Target {
+    pub(crate) kind: TargetKind,
+    /// The layout that models share, if they do.
+    pub(crate) layout: Option<FixedLayout>,
+}
+
+/// What a target is and emits, with any layout.
+pub(crate) struct Emitter {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     /// Whether it also emits the whole decision, given a switch.
     pub(crate) decides: bool,
     /// Whether it can be given a layout.
     pub(crate) has_layouts: bool,
-    /// The layout that models share, if they do.
-    pub(crate) layout: Option<FixedLayout>,
     pub(crate) emit: fn(&Checked<'_>) -> Result<Vec<EmittedFile>, ExportError>,
 }
 
@@ -38,31 +43,36 @@ pub fn export(
     origin: &Origin,
     target: Target,
 ) -> Result<Vec<EmittedFile>, ExportError> {
-    (target.emit)(&Checked { layout: target.layout, ..Checked::new(forest, origin)? })
+    (target.emitter().emit)(&Checked { layout: target.layout, ..Checked::new(forest, origin)? })
 }
 
 impl Target {
+    /// Which it is, with any layout.
+    pub fn kind(self) -> TargetKind {
+        self.kind
+    }
+
     /// Its name, as on the command line, without a layout.
     pub fn name(self) -> &'static str {
-        self.name
+        self.emitter().name
     }
 
     /// Whether it also emits Credence's whole decision if [`Origin::switch`] is given.
     pub fn decides(self) -> bool {
-        self.decides
+        self.emitter().decides
     }
 
     /// A short description.
     pub fn about(self) -> &'static str {
-        self.about
+        self.emitter().about
     }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.layout {
-            None => f.write_str(self.name),
-            Some(layout) => write!(f, "{}:{layout}", self.name),
+            None => f.write_str(self.name()),
+            Some(layout) => write!(f, "{}:{layout}", self.name()),
         }
     }
 }
@@ -72,11 +82,3 @@ impl fmt::Debug for Target {
         write!(f, "Target({self})")
     }
 }
-
-impl PartialEq for Target {
-    fn eq(&self, other: &Self) -> bool {
-        (self.name, self.layout) == (other.name, other.layout)
-    }
-}
-
-impl Eq for Target {}

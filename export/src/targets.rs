@@ -1,24 +1,44 @@
 //! Every target, by name.
 
-use crate::target::Target;
+use crate::target::{Emitter, Target};
 use crate::{c, cpp, dct, dpdk, ebpf, golden, json, onnx, ovs, p4, tna, verilog};
 use std::str::FromStr;
 
-/// Every target; a new one is a file with a `TARGET` and a line here.
-const TARGETS: &[Target] = &[
-    c::TARGET,
-    cpp::TARGET,
-    dct::TARGET,
-    dpdk::TARGET,
-    ebpf::TARGET,
-    json::TARGET,
-    onnx::TARGET,
-    ovs::TARGET,
-    p4::TARGET,
-    tna::TARGET,
-    golden::TARGET,
-    verilog::TARGET,
-];
+/// The table of the targets: an enum of them, and their constants `TARGET`.
+macro_rules! targets {
+    ($($kind:ident $module:ident,)+) => {
+        /// A target, with any layout.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum TargetKind {
+            $(#[doc = concat!("Emitted by `", stringify!($module), ".rs`.")] $kind,)+
+        }
+
+        const TARGETS: &[Target] = &[$(Target { kind: TargetKind::$kind, layout: None }),+];
+
+        impl Target {
+            pub(crate) fn emitter(self) -> &'static Emitter {
+                match self.kind {
+                    $(TargetKind::$kind => &$module::TARGET,)+
+                }
+            }
+        }
+    };
+}
+
+targets! {
+    C c,
+    Cpp cpp,
+    Dct dct,
+    Dpdk dpdk,
+    Ebpf ebpf,
+    Json json,
+    Onnx onnx,
+    Ovs ovs,
+    P4 p4,
+    Tna tna,
+    Vectors golden,
+    Verilog verilog,
+}
 
 impl Target {
     /// Every target there is, in the order of their names.
@@ -29,7 +49,7 @@ impl Target {
     /// The names of those that also emit Credence's whole decision, in words.
     pub fn deciding() -> String {
         let names: Vec<&str> =
-            TARGETS.iter().filter(|target| target.decides).map(|target| target.name).collect();
+            TARGETS.iter().filter(|target| target.decides()).map(|target| target.name()).collect();
         match names.split_last() {
             Some((last, [])) => (*last).to_owned(),
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
@@ -57,8 +77,9 @@ pub enum TargetError {
     },
 }
 
-fn known(which: fn(&&Target) -> bool) -> String {
-    TARGETS.iter().filter(which).map(|target| target.name).collect::<Vec<_>>().join(", ")
+fn known(which: fn(&Emitter) -> bool) -> String {
+    let known = TARGETS.iter().map(|target| target.emitter()).filter(|target| which(target));
+    known.map(|target| target.name).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Target {
@@ -70,15 +91,15 @@ impl FromStr for Target {
             Some((name, layout)) => (name, Some(layout)),
             None => (text, None),
         };
-        let target = TARGETS.iter().find(|target| target.name == name).copied();
+        let target = TARGETS.iter().find(|target| target.name() == name).copied();
         let target = target.ok_or_else(|| TargetError::Unknown(name.to_owned()))?;
         let Some(layout) = layout else { return Ok(target) };
-        if !target.has_layouts {
-            return Err(TargetError::NoLayouts(target.name));
+        if !target.emitter().has_layouts {
+            return Err(TargetError::NoLayouts(target.name()));
         }
         let layout = layout.parse();
         let layout =
-            layout.map_err(|problem| TargetError::Layout { target: target.name, problem })?;
+            layout.map_err(|problem| TargetError::Layout { target: target.name(), problem })?;
         Ok(Target { layout: Some(layout), ..target })
     }
 }
@@ -92,7 +113,7 @@ mod tests {
         for &target in Target::all() {
             assert_eq!(target.to_string().parse(), Ok(target));
         }
-        assert!(Target::all().is_sorted_by_key(|target| target.name));
+        assert!(Target::all().is_sorted_by_key(|target| target.name()));
         let error = "p5".parse::<Target>().expect_err("no target");
         assert_eq!(
             error.to_string(),

@@ -7,15 +7,14 @@ mod program;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::p4::{KEY_BITS, P4, STAGES, Stages, oracle_file};
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 
 /// P4_16 for Tofino.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "tna",
     about: "P4_16 for Tofino (TNA): program and bfrt_python script, see docs/tna.md",
     decides: false,
     has_layouts: true,
-    layout: None,
     emit,
 };
 

@@ -4,7 +4,8 @@
 use crate::checked::Checked;
 use crate::definitions::Definitions;
 use crate::ident::{identifier, plain};
-use dropcast_features::{Feature, FeatureSet, Memory};
+use dropcast_features::Feature;
+use dropcast_runtime::{Keeps, keeps};
 
 /// A C dialect.
 pub(crate) struct Dialect<'a> {
@@ -52,9 +53,10 @@ pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     defined.define("SEPARATE", dialect.separate);
     defined.number("TAU_NS", model.average_ns);
     tracker.define(&mut defined, dialect);
-    defined.flag("LEVELS", !tracker.classes.any());
-    let average = if tracker.averages { AVERAGE } else { "" };
-    [&tracker.unkept_by_callers(), &*defined.text(), "\n", average, FEATURES].concat()
+    defined.flag("LEVELS", !tracker.keeps.classes);
+    let average = if tracker.keeps.averages { AVERAGE } else { "" };
+    [&tracker.unkept_by_callers(), &*defined.text(), "\n", average, FEATURES, &*defined.undefined()]
+        .concat()
 }
 
 /// Defines what code that keeps the features needs to know of them.
@@ -74,85 +76,43 @@ pub(crate) fn unkept_by_callers(model: &Checked<'_>) -> Vec<&'static str> {
     Tracker::new(model).map_or_else(|_| Vec::new(), |tracker| tracker.classed())
 }
 
-/// What a model's features need kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// Which queues are not empty.
-    pub(crate) others: bool,
-    /// Moving averages of each queue and of the buffer.
-    pub(crate) averages: bool,
-    /// Recent arrivals of each queue.
-    pub(crate) arrivals: bool,
-    /// The sum of all queues' expected bytes.
-    pub(crate) total: bool,
-    /// Queues by length class.
-    pub(crate) classes: Classes,
-}
-
-/// Which features from sums by length class there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes {
-    /// That from the sums of all classes.
-    pub(crate) all: bool,
-    /// That from the sums on either side of the cut.
-    pub(crate) cut: bool,
-}
-
-impl Classes {
-    /// Whether there are any.
-    pub(crate) fn any(self) -> bool {
-        self.all || self.cut
-    }
-}
-
 /// What the features of `model` need kept; nothing if dropcast does not know.
-pub(crate) fn kept(model: &Checked<'_>) -> Kept {
-    Tracker::new(model).map_or_else(|_| Kept::default(), |tracker| tracker.kept())
+pub(crate) fn kept(model: &Checked<'_>) -> Keeps {
+    Tracker::new(model).map_or_else(|_| Keeps::default(), |tracker| tracker.keeps)
 }
 
 /// The state to keep.
 struct Tracker {
     /// The features, in the order of a row.
     features: Vec<Feature>,
-    /// Whether there is an average.
-    averages: bool,
-    /// Whether the other queues' lengths matter.
-    others: bool,
-    /// Whether there is a projection.
-    projection: bool,
-    /// Sums by length class.
-    classes: Classes,
+    /// What they need.
+    keeps: Keeps,
 }
 
 impl Tracker {
     fn new(model: &Checked<'_>) -> Result<Self, String> {
-        let mut features = Vec::new();
+        let mut tracker = Tracker { features: Vec::new(), keeps: Keeps::default() };
         for column in &model.origin.columns {
             let name = plain(&column.name);
-            let unkept = || match column.name.parse::<Feature>() {
-                _ if column.code == Feature::OWN_CODE => {
-                    format!("{name} is not dropcast's: the caller supplies it")
-                }
-                Ok(_) => format!("there is no exported code that keeps {name}"),
-                Err(_) => format!("dropcast does not know how {name} is kept"),
+            let feature = column.name.parse::<Feature>();
+            let keeps = feature.as_ref().ok().and_then(|feature| keeps(feature.code()));
+            let (Ok(feature), Some(keeps)) = (&feature, keeps) else {
+                return Err(match feature {
+                    _ if column.code == Feature::OWN_CODE => {
+                        format!("{name} is not dropcast's: the caller supplies it")
+                    }
+                    Ok(_) => format!("there is no exported code that keeps {name}"),
+                    Err(_) => format!("dropcast does not know how {name} is kept"),
+                });
             };
-            let known = column.name.parse().ok().filter(|&feature| is_kept(feature));
-            features.push(known.ok_or_else(unkept)?);
+            tracker.features.push(*feature);
+            tracker.keeps = tracker.keeps.or(keeps);
         }
-        let remembers =
-            |is: fn(Memory) -> bool| features.iter().any(|feature: &Feature| is(feature.memory()));
-        let averages = remembers(|memory| memory == Memory::MovingAverages);
-        let has = |name: &str| features.iter().any(|feature| feature.name() == name);
-        let classes = Classes { all: has(CLASSED), cut: has(CUT) };
-        let projection =
-            classes.any() || remembers(|memory| matches!(memory, Memory::ArrivalRates(_)));
-        let others = features.iter().any(|&feature| {
-            is_level(feature) || ["longest_queue", "rank", "longest_gap"].contains(&feature.name())
-        });
-        if (averages || projection) && model.average_ns == 0 {
+        let has_time_constant = tracker.keeps.averages || tracker.keeps.arrivals;
+        if has_time_constant && model.average_ns == 0 {
             return Err("the model states no time constant of its features".to_owned());
         }
-        Ok(Tracker { features, averages, others, projection, classes })
+        Ok(tracker)
     }
 
     fn define(&self, defined: &mut Definitions, dialect: &Dialect<'_>) {
@@ -163,17 +123,17 @@ impl Tracker {
             let name = identifier(feature.name()).to_ascii_uppercase();
             defined.define(format!("FEATURE_{name}"), place);
         }
-        defined.flag("AVERAGES", self.averages);
-        defined.flag("ARRIVALS", self.projection);
-        defined.flag("SCANS", self.others);
+        defined.flag("AVERAGES", self.keeps.averages);
+        defined.flag("ARRIVALS", self.keeps.arrivals);
+        defined.flag("SCANS", self.keeps.scan);
     }
 
-    /// Features from sums by length class, which only the whole decision keeps.
+    /// Features from sums by length class, which only the whole decision keeps, in the order of codes.
     fn classed(&self) -> Vec<&'static str> {
-        [(self.classes.all, CLASSED), (self.classes.cut, CUT)]
-            .into_iter()
-            .filter_map(|(is_there, name)| is_there.then_some(name))
-            .collect()
+        let is_classed = |feature: &Feature| keeps(feature.code()).is_some_and(|of| of.classes);
+        let mut classed: Vec<Feature> = self.features.iter().copied().filter(is_classed).collect();
+        classed.sort_unstable();
+        classed.into_iter().map(Feature::name).collect()
     }
 
     /// A comment on features that only the whole decision keeps.
@@ -188,32 +148,4 @@ impl Tracker {
             names.join(", "),
         )
     }
-
-    fn kept(&self) -> Kept {
-        let total = self.features.iter().any(|feature| feature.name() == "projected_occupancy");
-        Kept {
-            others: self.others,
-            averages: self.averages,
-            arrivals: self.projection,
-            total,
-            classes: self.classes,
-        }
-    }
-}
-
-/// Whether `dropcast_features.h`, or `dropcast_length_classes.h`, has the feature.
-fn is_kept(feature: Feature) -> bool {
-    let others = ["longest_queue", "rank", "longest_gap", "projected_occupancy", CLASSED, CUT];
-    is_level(feature)
-        || FeatureSet::paper4().features().contains(&feature)
-        || others.contains(&feature.name())
-}
-
-/// The feature from the sums of all length classes.
-pub(crate) const CLASSED: &str = "classed_in_quarter_rtt";
-/// The feature from the sums on either side of the cut.
-pub(crate) const CUT: &str = "cut_in_quarter_rtt";
-
-fn is_level(feature: Feature) -> bool {
-    FeatureSet::level4().features().contains(&feature)
 }

@@ -22,7 +22,6 @@ pub struct Vectors {
 
 /// The purpose of a row. A row with several purposes is of the first kind that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum RowKind {
     /// Values 0 and `u32::MAX`.
     Extreme,

@@ -15,16 +15,15 @@ mod tree;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::policy_code::sources;
-use crate::target::{EmittedFile, Target};
+use crate::target::{EmittedFile, Emitter};
 use pipeline::Pipeline;
 
 /// The module that predicts, a testbench for it, and a module that keeps moving averages.
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: Emitter = Emitter {
     name: "verilog",
     about: "pipelined Verilog-2001 module and testbench, see docs/verilog.md",
     decides: true,
     has_layouts: false,
-    layout: None,
     emit,
 };
 

@@ -84,6 +84,8 @@ pub(crate) static SETS: [&NamedSet; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::Part;
+    use crate::history::Memory;
 
     /// Tables hold codes and traces hold names, so both must be unique.
     #[test]
@@ -93,6 +95,30 @@ mod tests {
             let same_name = LIST.iter().filter(|other| other.name == feature.name).count();
             assert_eq!(same_name, 1, "{}", feature.name);
             assert!(SETS.iter().all(|set| set.name != feature.name), "{}", feature.name);
+        }
+    }
+    /// Devices keep for a feature what its definition remembers and looks at.
+    #[test]
+    fn devices_keep_what_a_feature_needs() {
+        let on_devices = LIST.iter().filter_map(|of| Some((of, dropcast_runtime::keeps(of.code)?)));
+        let on_devices: Vec<_> = on_devices.collect();
+        assert!(!on_devices.is_empty());
+        for (feature, keeps) in on_devices {
+            let has_rates = !matches!(feature.memory, Memory::Nothing | Memory::MovingAverages);
+            let has = |is: fn(&Part) -> bool| feature.parts.iter().any(is);
+            let needed = dropcast_runtime::Keeps {
+                averages: feature.memory == Memory::MovingAverages,
+                arrivals: has_rates,
+                total: has(|part| matches!(part, Part::TotalAhead(_))),
+                classes: feature.memory == Memory::LengthClasses,
+                scan: has(|part| {
+                    matches!(part, Part::Longest | Part::Rank | Part::Level | Part::LevelAhead(_))
+                }),
+                level: has(|part| {
+                    matches!(part, Part::Level | Part::LevelAhead(_) | Part::AllClasses)
+                }),
+            };
+            assert_eq!(keeps, needed, "{}", feature.name);
         }
     }
 }

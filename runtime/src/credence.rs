@@ -1,12 +1,11 @@
 //! Credence for a device: the whole decision about a packet in one call, in fixed memory.
 
 use crate::classes::Cut;
-use crate::memory::Needs;
 use crate::row::Columns;
 use crate::virtual_lqd::VirtualLqd;
 use crate::{
-    DriftMonitor, DriftRule, DropOracle, Memory, NotReady, Service, Situation, SwitchConstants,
-    Table, Verdict,
+    DriftMonitor, DriftRule, DropOracle, Memory, NotReady, Situation, SwitchConstants, Table,
+    Verdict,
 };
 
 /// A switch's shared buffer under Credence (Algorithm 1): the lengths of its queues, virtual LQD at line
@@ -79,8 +78,8 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             return Err(NotReady::BadConstants);
         }
         let columns = Columns::new(feature_codes)?;
-        let needs = Needs { dwrr: matches!(switch.service, Service::Dwrr(_)), ..columns.needs() };
-        memory.prepare(&switch, needs)?;
+        let keeps = columns.keeps();
+        memory.prepare(&switch, keeps)?;
         let first = switch.line_rate_bps[0];
         let is_uniform = switch.line_rate_bps.iter().all(|&rate| rate == first);
         let lqd = VirtualLqd {
@@ -90,7 +89,7 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             drift: DriftMonitor::new(DriftRule::default()),
             unheld: 0,
             stepped_back: 0,
-            keeps: [needs.arrivals, needs.averages, needs.classes],
+            keeps,
             cut: Cut::NONE,
             drain_bytes: is_uniform.then(|| switch.drain_bytes(0)),
             free: 0,

@@ -91,6 +91,7 @@ pub use drop_oracle::DropOracle;
 pub use filter::{Filter, FilterConstants, FilterQueue, OwnQueues, Predicts};
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use memory::{Memory, PacketState, PortState, QueueState, ReservedState};
+pub use row::{Keeps, keeps};
 pub use rule::{LevelAhead, Rule};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};

@@ -2,7 +2,7 @@
 
 use crate::average::Average;
 use crate::classes::{CLASSES, ClassState};
-use crate::{NotReady, SwitchConstants};
+use crate::{Keeps, NotReady, Service, SwitchConstants};
 
 /// The end of a list; no packet has this place.
 pub(crate) const NOWHERE: u16 = u16::MAX;
@@ -118,15 +118,6 @@ pub struct Memory<'a> {
     pub reserves: &'a mut [ReservedState],
 }
 
-/// Which parts of the memory a model needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Needs {
-    pub(crate) arrivals: bool,
-    pub(crate) averages: bool,
-    pub(crate) classes: bool,
-    pub(crate) dwrr: bool,
-}
-
 impl Memory<'_> {
     /// How many length classes there are.
     pub const CLASSES: usize = CLASSES;
@@ -135,7 +126,7 @@ impl Memory<'_> {
     pub(crate) fn prepare(
         &mut self,
         switch: &SwitchConstants<'_>,
-        needs: Needs,
+        keeps: Keeps,
     ) -> Result<(), NotReady> {
         let queues = switch.queues();
         let of = |is_needed: bool, length: usize| if is_needed { length } else { 0 };
@@ -144,11 +135,15 @@ impl Memory<'_> {
             ("ports", self.ports.len(), switch.ports()),
             ("queues", self.queues.len(), queues),
             ("packets", self.packets.len(), 1),
-            ("heard_ns", self.heard_ns.len(), of(needs.arrivals, queues)),
-            ("classes", self.classes.len(), of(needs.classes, CLASSES)),
-            ("averages", self.averages.len(), of(needs.averages, queues + 1)),
+            ("heard_ns", self.heard_ns.len(), of(keeps.arrivals, queues)),
+            ("classes", self.classes.len(), of(keeps.classes, CLASSES)),
+            ("averages", self.averages.len(), of(keeps.averages, queues + 1)),
             ("rings", self.rings.len(), ring.saturating_mul(switch.ports())),
-            ("deficits", self.deficits.len(), of(needs.dwrr, queues)),
+            (
+                "deficits",
+                self.deficits.len(),
+                of(matches!(switch.service, Service::Dwrr(_)), queues),
+            ),
             ("reserves", self.reserves.len(), of(switch.reserves(), queues)),
         ] {
             if length < needed {

@@ -3,7 +3,6 @@
 
 use crate::NotReady;
 use crate::classes;
-use crate::memory::Needs;
 use crate::virtual_lqd::VirtualLqd;
 
 /// The queues that features describe.
@@ -26,47 +25,111 @@ pub(crate) trait Queues {
     }
 }
 
-/// A row has at most this many values: more features are not known.
-pub(crate) const MOST_FEATURES: usize = 14;
-
-/// Features by the codes of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feature {
-    QueueLength,
-    AvgQueueLength,
-    Occupancy,
-    AvgOccupancy,
-    LongestQueue,
-    Rank,
-    LongestGap,
-    ProjectedOccupancy,
-    LevelOccupancy,
-    /// The level after this many eighths of a base RTT.
-    LevelAhead(u32),
-    ClassedInQuarterRtt,
-    CutInQuarterRtt,
+/// What devices keep for a feature, besides the lengths of queues and the occupancy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keeps {
+    /// Moving averages of each queue and of the buffer.
+    pub averages: bool,
+    /// Recent arrivals of each queue.
+    pub arrivals: bool,
+    /// The sum of what is expected in all queues.
+    pub total: bool,
+    /// Sums of what is expected in queues by their length.
+    pub classes: bool,
+    /// Nothing, but all queues are looked at.
+    pub scan: bool,
+    /// Nothing, but it is at most the number of queues that hold packets times the length of the packet's.
+    pub level: bool,
 }
 
-impl Feature {
-    fn with_code(code: u8) -> Option<Self> {
-        Some(match code {
-            0 => Feature::QueueLength,
-            1 => Feature::AvgQueueLength,
-            2 => Feature::Occupancy,
-            3 => Feature::AvgOccupancy,
-            4 => Feature::LongestQueue,
-            5 => Feature::Rank,
-            6 => Feature::LongestGap,
-            7 => Feature::ProjectedOccupancy,
-            8 => Feature::LevelOccupancy,
-            9 => Feature::LevelAhead(2),
-            10 => Feature::LevelAhead(8),
-            11 => Feature::LevelAhead(16),
-            12 => Feature::ClassedInQuarterRtt,
-            13 => Feature::CutInQuarterRtt,
-            _ => return None,
-        })
+impl Keeps {
+    /// What `self` or `other` keeps.
+    #[must_use]
+    pub fn or(self, other: Keeps) -> Keeps {
+        Keeps {
+            averages: self.averages || other.averages,
+            arrivals: self.arrivals || other.arrivals,
+            total: self.total || other.total,
+            classes: self.classes || other.classes,
+            scan: self.scan || other.scan,
+            level: self.level || other.level,
+        }
     }
+}
+
+/// The table of the features that devices have: the code in tables, a name, what is kept for it, and its value.
+macro_rules! device_features {
+    (
+        $of:ident, of the packet $queue:ident, which has $own:ident bytes:
+        $($code:literal $name:ident [$($kept:ident)*] $value:expr;)+
+    ) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Feature {
+            $($name,)+
+        }
+
+        /// A row has at most this many values: more features are not known.
+        pub(crate) const MOST_FEATURES: usize = [$($code),+].len();
+
+        impl Feature {
+            fn with_code(code: u8) -> Option<Self> {
+                match code {
+                    $($code => Some(Feature::$name),)+
+                    _ => None,
+                }
+            }
+
+            fn keeps(self) -> Keeps {
+                match self {
+                    $(Feature::$name => Keeps { $($kept: true,)* ..Keeps::default() },)+
+                }
+            }
+
+            /// Its value for a packet that arrives for a queue, before it is added.
+            fn observe(self, $of: &impl Queues, $queue: usize) -> u32 {
+                let $own = $of.queue_bytes($queue);
+                match self {
+                    $(Feature::$name => $value,)+
+                }
+            }
+        }
+    };
+}
+
+device_features! {
+    queues, of the packet queue, which has own bytes:
+    0 QueueLength [] own;
+    1 AvgQueueLength [averages] queues.averages(queue)[0];
+    2 Occupancy [] queues.occupancy_bytes();
+    3 AvgOccupancy [averages] queues.averages(queue)[1];
+    4 LongestQueue [scan] longest(queues);
+    5 Rank [scan] queues.lengths().filter(|&bytes| bytes > own).count() as u32;
+    6 LongestGap [scan] longest(queues).saturating_sub(own);
+    7 ProjectedOccupancy [arrivals total] saturated(queues.expected(16).sum());
+    8 LevelOccupancy [scan level] level(queues.lengths().map(u64::from), own);
+    9 LevelInQuarterRtt [scan arrivals level] level(queues.expected(2), own);
+    10 LevelInOneRtt [scan arrivals level] level(queues.expected(8), own);
+    11 LevelInTwoRtts [scan arrivals level] level(queues.expected(16), own);
+    12 ClassedInQuarterRtt [arrivals classes level] saturated(queues.classed(own)[0]);
+    13 CutInQuarterRtt [arrivals classes] saturated(queues.classed(own)[1]);
+}
+
+/// What devices keep for the feature with a code of tables; `None` if they do not have it.
+pub fn keeps(feature_code: u8) -> Option<Keeps> {
+    Feature::with_code(feature_code).map(Feature::keeps)
+}
+
+fn longest(queues: &impl Queues) -> u32 {
+    queues.lengths().max().unwrap_or(0)
+}
+
+/// What all queues hold if each is cut down to `own`.
+fn level(lengths: impl Iterator<Item = u64>, own: u32) -> u32 {
+    saturated(lengths.map(|bytes| bytes.min(own.into())).sum())
+}
+
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// The features of a model, in the order of its rows.
@@ -91,26 +154,16 @@ impl Columns {
         &self.features[..self.length]
     }
 
-    /// The memory that they need.
-    pub(crate) fn needs(&self) -> Needs {
-        let any = |of: fn(&Feature) -> bool| self.features().iter().any(of);
-        let classes =
-            any(|of| matches!(of, Feature::ClassedInQuarterRtt | Feature::CutInQuarterRtt));
-        let projected =
-            any(|of| matches!(of, Feature::LevelAhead(_) | Feature::ProjectedOccupancy));
-        Needs {
-            arrivals: projected || classes,
-            classes,
-            averages: any(|of| matches!(of, Feature::AvgQueueLength | Feature::AvgOccupancy)),
-            dwrr: false,
-        }
+    /// What they keep.
+    pub(crate) fn keeps(&self) -> Keeps {
+        self.features().iter().fold(Keeps::default(), |all, of| all.or(of.keeps()))
     }
 
     /// The row of a packet that arrives for `queue`, before it is added.
     pub(crate) fn observe(&self, of: &impl Queues, queue: usize) -> [u32; MOST_FEATURES] {
         let mut row = [0; MOST_FEATURES];
-        for (value, &feature) in row.iter_mut().zip(self.features()) {
-            *value = observed(feature, of, queue);
+        for (value, feature) in row.iter_mut().zip(self.features()) {
+            *value = feature.observe(of, queue);
         }
         row
     }
@@ -119,33 +172,6 @@ impl Columns {
     pub(crate) fn length(&self) -> usize {
         self.length
     }
-}
-
-fn observed(feature: Feature, of: &impl Queues, queue: usize) -> u32 {
-    let own = of.queue_bytes(queue);
-    let longest = || of.lengths().max().unwrap_or(0);
-    match feature {
-        Feature::QueueLength => own,
-        Feature::AvgQueueLength => of.averages(queue)[0],
-        Feature::Occupancy => of.occupancy_bytes(),
-        Feature::AvgOccupancy => of.averages(queue)[1],
-        Feature::LongestQueue => longest(),
-        Feature::Rank => of.lengths().filter(|&bytes| bytes > own).count() as u32,
-        Feature::LongestGap => longest().saturating_sub(own),
-        Feature::ProjectedOccupancy => saturated(of.expected(16).sum()),
-        Feature::LevelOccupancy => {
-            saturated(of.lengths().map(|bytes| u64::from(bytes.min(own))).sum())
-        }
-        Feature::LevelAhead(eighths) => {
-            saturated(of.expected(eighths).map(|bytes| bytes.min(own.into())).sum())
-        }
-        Feature::ClassedInQuarterRtt => saturated(of.classed(own)[0]),
-        Feature::CutInQuarterRtt => saturated(of.classed(own)[1]),
-    }
-}
-
-fn saturated(bytes: u64) -> u32 {
-    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 impl Queues for VirtualLqd<'_> {

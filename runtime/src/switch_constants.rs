@@ -115,7 +115,7 @@ impl SwitchConstants<'_> {
             Service::Dwrr(quanta) => {
                 quanta.len() == self.queues_per_port as usize && !quanta.contains(&0)
             }
-            _ => true,
+            Service::RoundRobin | Service::StrictPriority => true,
         };
         self.ports() > 0
             && !self.line_rate_bps.contains(&0)

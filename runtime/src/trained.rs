@@ -3,7 +3,7 @@
 use crate::confirmation::Waiting;
 use crate::filter::{Filter, FilterConstants, FilterQueue, OwnQueues, Predicts};
 use crate::memory::expected_bytes;
-use crate::row::{Columns, Queues};
+use crate::row::{Columns, Queues, keeps};
 use crate::{DropOracle, NotReady, Table};
 
 /// An oracle that sees the switch's own queues.
@@ -20,10 +20,8 @@ impl<O> Trained<O> {
     /// If a feature is not known, or is an average or a sum by length class, which are not kept here.
     pub fn new(feature_codes: &[u8], oracle: O) -> Result<Self, NotReady> {
         for &code in feature_codes {
-            let needs = Columns::new(&[code])?.needs();
-            if needs.averages || needs.classes {
-                return Err(NotReady::UnknownFeature(code));
-            }
+            let kept = keeps(code).filter(|keeps| !keeps.averages && !keeps.classes);
+            kept.ok_or(NotReady::UnknownFeature(code))?;
         }
         Ok(Trained { oracle, columns: Columns::new(feature_codes)? })
     }

@@ -7,7 +7,7 @@
 
 use crate::classes::Cut;
 use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState, recent_bytes};
-use crate::{DriftMonitor, SwitchConstants};
+use crate::{DriftMonitor, Keeps, SwitchConstants};
 
 /// The packets that push-out Longest Queue Drop would hold in a switch whose ports always serve.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct VirtualLqd<'a> {
     pub(crate) unheld: u64,
     /// Calls with a time before that of an earlier one.
     pub(crate) stepped_back: u64,
-    /// Whether rates of arrivals, averages, and sums by length class are kept.
-    pub(crate) keeps: [bool; 3],
+    /// What the features need.
+    pub(crate) keeps: Keeps,
     /// Where the sums by length class say that LQD would cut.
     pub(crate) cut: Cut,
     /// What every port sends in two base RTTs; `None` if they differ.
@@ -196,8 +196,7 @@ impl VirtualLqd<'_> {
 
     /// The bytes expected in a queue in a quarter of a base RTT, if that matters.
     fn expected_soon(&self, queue: usize) -> u64 {
-        let [.., classes] = self.keeps;
-        if !classes {
+        if !self.keeps.classes {
             return 0;
         }
         let port = queue / self.switch.queues_per_port as usize;
@@ -206,7 +205,7 @@ impl VirtualLqd<'_> {
 
     /// Tells the features' memory of a change of a queue; `before` is what was expected in it.
     fn changed(&mut self, queue: usize, change: Change, time_ns: u64, before: u64) {
-        let [arrivals, averages, classes] = self.keeps;
+        let Keeps { arrivals, averages, classes, .. } = self.keeps;
         if arrivals {
             let elapsed_ns = time_ns.saturating_sub(self.memory.heard_ns[queue]);
             let state = &mut self.memory.queues[queue];

@@ -179,7 +179,7 @@ impl Buffer {
     /// Whether a queue's length would still fit 32 bits with `size_bytes` more. Matters only for
     /// queues outside the shared buffer, whose length has no other bound.
     #[inline]
-    pub fn can_count(&self, queue: usize, size_bytes: u32) -> bool {
+    pub(crate) fn can_count(&self, queue: usize, size_bytes: u32) -> bool {
         self.lengths[queue].checked_add(size_bytes).is_some()
     }
 

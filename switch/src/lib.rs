@@ -34,6 +34,7 @@
 //! assert_eq!(accepted(Lqd::new(Victim::Tail)), 2);
 //! ```
 
+mod about;
 mod alphas;
 pub mod aqm;
 mod aqm_spec;
@@ -54,6 +55,7 @@ mod tournament;
 mod turn;
 mod virtual_lqd;
 
+pub use about::ModelKind;
 pub use alphas::{AlphaError, Alphas};
 pub use aqm_spec::{AqmSite, AqmSpec};
 pub use buffer::{Buffer, Fit, Held};
@@ -72,7 +74,7 @@ pub use policies::payback_credence::PaybackCredence;
 pub use policies::real_queues::FeatureSource;
 pub use policy::{Decision, Packet, Policy};
 pub use policy_site::{PolicyModel, PolicySite};
-pub use policy_spec::{NoParameters, PolicySpec};
+pub use policy_spec::PolicySpec;
 pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
 pub use registry::{BuildError, NameError};
 pub use service::{LineRate, Observed, Service, Slotted};

@@ -125,11 +125,27 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
 
 /// An enum with one variant for each kind, which holds its parameters: a text or a table with
 /// `name` for serde, `name:key=value,...` for `FromStr`. Each line says how one is built. `served by S` makes
-/// `build` generic over a service `S` of virtual queues.
+/// `build` generic over a service `S` of virtual queues. `of dyn T` gives the parameters of any kind as a `T`.
 macro_rules! registry {
+    (@parameters $spec:ident [] $($variant:ident)+) => {};
+    (@parameters $spec:ident [$parameters:ty] $($variant:ident)+) => {
+        impl $spec {
+            pub(crate) fn parameters(&self) -> &$parameters {
+                match self {
+                    $($spec::$variant(own) => own,)+
+                }
+            }
+
+            pub(crate) fn parameters_mut(&mut self) -> &mut $parameters {
+                match self {
+                    $($spec::$variant(own) => own,)+
+                }
+            }
+        }
+    };
     (
         $(#[$doc:meta])*
-        $spec:ident builds $built:ty, from $own:ident and $site:ident: $context:ty
+        $spec:ident $(of $any:ty,)? builds $built:ty, from $own:ident and $site:ident: $context:ty
             $(, served by $service:ident)? {
             $(
                 $(#[$variant_doc:meta])*
@@ -143,6 +159,8 @@ macro_rules! registry {
         pub enum $spec {
             $($(#[$variant_doc])* #[serde(rename = $name)] $variant($parameters),)+
         }
+
+        $crate::registry::registry!(@parameters $spec [$($any)?] $($variant)+);
 
         impl $spec {
             /// Every name.

@@ -188,7 +188,7 @@ impl Sizes {
             queues,
             packets: decision::places(switch).clamp(1, 65_535),
             heard: of(kept.arrivals, queues),
-            classes: of(kept.classes.any(), Memory::CLASSES),
+            classes: of(kept.classes, Memory::CLASSES),
             averages: of(kept.averages, queues + 1),
             rings: ports * usize::from(switch.transmit_ring_packets),
             deficits: of(switch.scheduler == Scheduler::Dwrr, queues),

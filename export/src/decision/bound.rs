@@ -1,8 +1,8 @@
 //! When a forest of levels cannot predict a drop, whatever the other queues are.
 
 use crate::checked::Checked;
-use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::{Node, Tree};
+use dropcast_runtime::keeps;
 
 /// The largest `U` such that the forest predicts no drop where all its levels are at most `U`; `None` if
 /// there is none.
@@ -11,7 +11,7 @@ use dropcast_forest::{Node, Tree};
 /// most their number times that length, and often that already tells that no drop is predicted.
 pub(crate) fn harmless_level(model: &Checked<'_>) -> Option<u32> {
     let is_level: Vec<bool> =
-        model.forest.features.iter().map(|name| name.parse().is_ok_and(is_bounded)).collect();
+        model.origin.columns.iter().map(|of| keeps(of.code).is_some_and(|of| of.level)).collect();
     if !is_level.contains(&true) {
         return None;
     }
@@ -33,11 +33,6 @@ pub(crate) fn harmless_level(model: &Checked<'_>) -> Option<u32> {
     };
     // A higher limit allows more leaves.
     candidates.into_iter().take_while(predicts_none).last()
-}
-
-/// Whether a feature is at most the number of queues that are not empty times the length of the packet's.
-fn is_bounded(feature: Feature) -> bool {
-    FeatureSet::level4().features().contains(&feature) || feature.name() == "classed_in_quarter_rtt"
 }
 
 /// The largest weight of the leaves below `node` that rows reach whose levels are at most `limit`.

@@ -74,24 +74,26 @@ static long dropcast_scan_step(uint32_t at, void *context)
 /* The features of a packet that arrives for queue, before it is added. */
 DROPCAST_FUNCTION void dropcast_observe_all(const struct dropcast_decision *state, uint32_t queue, DROPCAST_ROW x)
 {
-    struct dropcast_seen seen = {0, 0, 0, 0, 0};
+    struct dropcast_seen seen = {DROPCAST_ZEROS};
 #if defined(DROPCAST_SCANS) && defined(DROPCAST_BOUNDED)
-    struct dropcast_scan scan = {state, {queue, 0, 0, 0, 0, 0, 0}};
+    struct dropcast_scan scan = {state, {DROPCAST_ZEROS}};
     const struct dropcast_sums *sums = &scan.sums;
 
+    scan.sums.queue = queue;
     dropcast_loop(DROPCAST_LQD_QUEUES, dropcast_scan_step, &scan, 0);
 #elif defined(DROPCAST_SCANS)
-    struct dropcast_sums sums[1] = {{queue, 0, 0, 0, 0, 0, 0}};
+    struct dropcast_sums sums[1] = {{DROPCAST_ZEROS}};
     uint64_t left;
     uint32_t word;
 
+    sums->queue = queue;
     for (word = 0; word < DROPCAST_LQD_WORDS; word++) {
         for (left = state->busy[word]; left != 0; left &= left - 1u) {
             dropcast_scanned(state, 64u * word + dropcast_lowest(left), sums);
         }
     }
 #else
-    const struct dropcast_sums sums[1] = {{queue, 0, 0, 0, 0, 0, 0}};
+    const struct dropcast_sums sums[1] = {{DROPCAST_ZEROS}};
 #endif
 
     seen.bytes = state->bytes[DROPCAST_QUEUE(queue)];
@@ -261,70 +263,6 @@ DROPCAST_FUNCTION int dropcast_catch_up(struct dropcast_decision *state, uint64_
     return state->due_ns[1] <= now_ns && state->due_ns[1] != DROPCAST_NEVER;
 }
 
-/* So that the code of another model may follow. */
-#undef DROPCAST_NAME
-#undef DROPCAST_CONSTANT
-#undef DROPCAST_FUNCTION
-#undef DROPCAST_BOUNDED
-#undef DROPCAST_FEATURE_QUEUE_LENGTH
-#undef DROPCAST_FEATURE_AVG_QUEUE_LENGTH
-#undef DROPCAST_FEATURE_OCCUPANCY
-#undef DROPCAST_FEATURE_AVG_OCCUPANCY
-#undef DROPCAST_FEATURE_LONGEST_QUEUE
-#undef DROPCAST_FEATURE_RANK
-#undef DROPCAST_FEATURE_LONGEST_GAP
-#undef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
-#undef DROPCAST_FEATURE_LEVEL_OCCUPANCY
-#undef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
-#undef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
-#undef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
-#undef DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT
-#undef DROPCAST_FEATURE_CUT_IN_QUARTER_RTT
-#undef DROPCAST_ROW
-#undef DROPCAST_VALUES
-#undef DROPCAST_NEW_ROW
-#undef DROPCAST_PREDICTS
-#undef DROPCAST_AVERAGES
-#undef DROPCAST_ARRIVALS
-#undef DROPCAST_SCANS
-#undef DROPCAST_LQD_PORTS
-#undef DROPCAST_LQD_PER_PORT
-#undef DROPCAST_LQD_QUEUES
-#undef DROPCAST_LQD_BUFFER_BYTES
-#undef DROPCAST_LQD_BASE_RTT_NS
-#undef DROPCAST_LQD_LONG_BYTES
-#undef DROPCAST_LQD_RATE_BPS
-#undef DROPCAST_LQD_DRAIN_BYTES
-#undef DROPCAST_LQD_UNIFORM
-#undef DROPCAST_LQD_NS_NUMERATOR
-#undef DROPCAST_LQD_NS_DENOMINATOR
-#undef DROPCAST_LQD_NS_PER_BYTE
-#undef DROPCAST_LQD_OVERHEAD_BYTES
-#undef DROPCAST_LQD_RING
-#undef DROPCAST_LQD_ROUND_ROBIN
-#undef DROPCAST_LQD_STRICT
-#undef DROPCAST_LQD_DWRR
-#undef DROPCAST_LQD_QUANTA
-#undef DROPCAST_LQD_PUSHABLE
-#undef DROPCAST_LQD_KEY_BITS
-#undef DROPCAST_LQD_KEY_MASKS
-#undef DROPCAST_LQD_RESERVED
-#undef DROPCAST_LQD_HARMLESS
-#undef DROPCAST_LQD_PACKETS
-#undef DROPCAST_LQD_SLACK_BYTES
-#undef DROPCAST_LQD_PRECISION_ONE
-#undef DROPCAST_LQD_WINDOW
-#undef DROPCAST_LQD_FALL_BELOW
-#undef DROPCAST_LQD_RECOVER_AT
-#undef DROPCAST_LQD_CLASSES
-#undef DROPCAST_LQD_LEAVES
-#undef DROPCAST_LQD_SCANNED
-#undef DROPCAST_LQD_WORDS
-#undef DROPCAST_LQD_PORT_PLACES
-#undef DROPCAST_LQD_QUEUE_PLACES
-#undef DROPCAST_LQD_CLASS_PLACES
-#undef DROPCAST_LQD_OWN_PLACES
-#undef DROPCAST_LQD_RING_PLACES
 /* What these files define for themselves. */
 #undef DROPCAST_WITHIN
 #undef DROPCAST_CLEAR

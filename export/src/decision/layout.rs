@@ -1,8 +1,8 @@
 //! How many bytes the decision's state takes.
 
 use super::memory;
-use crate::tracker::Kept;
 use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_runtime::Keeps;
 
 /// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
 pub(crate) const LEAST_BYTES: u32 = 64;
@@ -46,7 +46,7 @@ impl Layout {
     /// `is_bounded`, arrays have powers of 2 as lengths, and queues that are not empty no list.
     pub(super) fn new(
         switch: &SwitchSpec,
-        kept: Kept,
+        kept: Keeps,
         counts_busy: bool,
         is_bounded: bool,
     ) -> Self {
@@ -69,10 +69,10 @@ impl Layout {
         let port_state_bytes = port_state_bytes(switch, port_queues, ring_places);
         let [arrivals, averages, total] =
             [kept.arrivals, kept.averages, kept.total].map(usize::from);
-        let classes = if kept.classes.any() { length(memory::class_count(switch)) } else { 0 };
-        let cut = usize::from(kept.classes.any());
+        let classes = if kept.classes { length(memory::class_count(switch)) } else { 0 };
+        let cut = usize::from(kept.classes);
         let words = length(memory::words(switch));
-        let bits = if kept.others && !is_bounded { words } else { 0 };
+        let bits = if kept.scan && !is_bounded { words } else { 0 };
         let wide = 8
             * (2 * leaves
                 + bits

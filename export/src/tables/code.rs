@@ -96,7 +96,7 @@ pub struct Ternary {
 impl Ternary {
     /// The codes of values above at least `low` and at most `high` of `width` thresholds. Two bits
     /// decide: bit `low - 1` is 1 and bit `high` is 0.
-    pub fn of_ranks(low: usize, high: usize, width: usize) -> Self {
+    pub(crate) fn of_ranks(low: usize, high: usize, width: usize) -> Self {
         let mut pattern = Ternary { value: Code::zero(width), mask: Code::zero(width) };
         if low > 0 {
             pattern.value.set(low - 1);
@@ -109,12 +109,12 @@ impl Ternary {
     }
 
     /// Whether everything matches.
-    pub fn is_any(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         self.mask.words.iter().all(|&word| word == 0)
     }
 
     /// The values whose first `length` of 32 bits are those of `value`.
-    pub fn of_prefix(value: u32, length: u8) -> Self {
+    pub(crate) fn of_prefix(value: u32, length: u8) -> Self {
         let mask = prefix_mask(length);
         Ternary { value: Code::of_value(value & mask), mask: Code::of_value(mask) }
     }

@@ -75,7 +75,7 @@ pub struct LeafEntry {
 
 impl Tables {
     /// The trees whose weight depends on the row: those that have a table.
-    pub fn trees_with_tables(&self) -> Vec<usize> {
+    pub(crate) fn trees_with_tables(&self) -> Vec<usize> {
         let trees = 0..self.trees.len();
         trees.filter(|&tree| self.trees[tree].constant().is_none()).collect()
     }

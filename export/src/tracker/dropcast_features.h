@@ -27,6 +27,13 @@
 #define dropcast_observe DROPCAST_NAME(observe)
 #endif
 
+/* In braces: all members begin as zeros. */
+#ifdef __cplusplus
+#define DROPCAST_ZEROS
+#else
+#define DROPCAST_ZEROS 0
+#endif
+
 DROPCAST_FUNCTION uint32_t dropcast_saturated(uint64_t bytes)
 {
     return bytes < 0xffffffffu ? (uint32_t)bytes : 0xffffffffu;
@@ -245,8 +252,8 @@ DROPCAST_SEPARATE int dropcast_scan_level(struct dropcast_sums *sums, const uint
 DROPCAST_FUNCTION void dropcast_observe(const struct dropcast_level *queue, const struct dropcast_level *buffer,
     const struct dropcast_level *shared, uint32_t n_shared, DROPCAST_ROW x)
 {
-    struct dropcast_seen seen = {0, 0, 0, 0, 0};
-    struct dropcast_sums sums = {0, 0, 0, 0, 0, 0, 0};
+    struct dropcast_seen seen = {DROPCAST_ZEROS};
+    struct dropcast_sums sums = {DROPCAST_ZEROS};
 #ifdef DROPCAST_SCANS
     uint32_t at;
 
@@ -268,30 +275,3 @@ DROPCAST_FUNCTION void dropcast_observe(const struct dropcast_level *queue, cons
     dropcast_fill(&seen, &sums, x);
 }
 #endif
-
-/* So that the code of another model may follow. */
-#undef DROPCAST_NAME
-#undef DROPCAST_CONSTANT
-#undef DROPCAST_FUNCTION
-#undef DROPCAST_SEPARATE
-#undef DROPCAST_TAU_NS
-#undef DROPCAST_FEATURE_QUEUE_LENGTH
-#undef DROPCAST_FEATURE_AVG_QUEUE_LENGTH
-#undef DROPCAST_FEATURE_OCCUPANCY
-#undef DROPCAST_FEATURE_AVG_OCCUPANCY
-#undef DROPCAST_FEATURE_LONGEST_QUEUE
-#undef DROPCAST_FEATURE_RANK
-#undef DROPCAST_FEATURE_LONGEST_GAP
-#undef DROPCAST_FEATURE_PROJECTED_OCCUPANCY
-#undef DROPCAST_FEATURE_LEVEL_OCCUPANCY
-#undef DROPCAST_FEATURE_LEVEL_IN_QUARTER_RTT
-#undef DROPCAST_FEATURE_LEVEL_IN_ONE_RTT
-#undef DROPCAST_FEATURE_LEVEL_IN_TWO_RTTS
-#undef DROPCAST_FEATURE_CLASSED_IN_QUARTER_RTT
-#undef DROPCAST_FEATURE_CUT_IN_QUARTER_RTT
-#undef DROPCAST_ROW
-#undef DROPCAST_VALUES
-#undef DROPCAST_AVERAGES
-#undef DROPCAST_ARRIVALS
-#undef DROPCAST_SCANS
-#undef DROPCAST_LEVELS

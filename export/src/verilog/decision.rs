@@ -10,7 +10,7 @@ use crate::ident::identifier;
 use crate::policy_code::verilog_words;
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
-use dropcast_runtime::DriftRule;
+use dropcast_runtime::{DriftRule, Keeps, keeps};
 
 /// The decision, the same for every model.
 pub(super) const DECISION: (&str, &str) =
@@ -198,10 +198,10 @@ fn parameters(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, Export
     }
     let mut lines: Vec<String> =
         set.into_iter().map(|(name, value)| format!("        .{name}({value})")).collect();
-    // These two cost nothing.
-    let names = model.origin.columns.iter().map(|column| column.name.as_str());
-    let used = names.filter(|name| !["queue_length", "occupancy"].contains(name));
-    lines.extend(used.map(|name| format!("        .USES_{}(1)", identifier(name).to_uppercase())));
+    // What keeps nothing is always there.
+    let used = model.origin.columns.iter().filter(|of| keeps(of.code) != Some(Keeps::default()));
+    lines
+        .extend(used.map(|of| format!("        .USES_{}(1)", identifier(&of.name).to_uppercase())));
     Ok(lines.join(",\n") + "\n")
 }
 

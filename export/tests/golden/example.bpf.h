@@ -111,6 +111,16 @@ EXAMPLE_INLINE int example_drop(const struct example_row *row)
 #define DROPCAST_LEVELS
 
 /* dropcast_features.h */
+#undef DROPCAST_NAME
+#undef DROPCAST_CONSTANT
+#undef DROPCAST_SEPARATE
+#undef DROPCAST_TAU_NS
+#undef DROPCAST_FUNCTION
+#undef DROPCAST_ROW
+#undef DROPCAST_VALUES
+#undef DROPCAST_FEATURE_QUEUE_LENGTH
+#undef DROPCAST_FEATURE_OCCUPANCY
+#undef DROPCAST_LEVELS
 #undef uint16_t
 #undef uint32_t
 #undef uint64_t

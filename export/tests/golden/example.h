@@ -125,5 +125,15 @@ static inline int example_drop(const uint32_t x[EXAMPLE_N_FEATURES])
 #define DROPCAST_LEVELS
 
 /* dropcast_features.h */
+#undef DROPCAST_NAME
+#undef DROPCAST_CONSTANT
+#undef DROPCAST_SEPARATE
+#undef DROPCAST_TAU_NS
+#undef DROPCAST_FUNCTION
+#undef DROPCAST_ROW
+#undef DROPCAST_VALUES
+#undef DROPCAST_FEATURE_QUEUE_LENGTH
+#undef DROPCAST_FEATURE_OCCUPANCY
+#undef DROPCAST_LEVELS
 
 #endif /* DROPCAST_EXAMPLE_H */

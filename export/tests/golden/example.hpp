@@ -98,6 +98,16 @@ constexpr bool predicts_drop(
 #define DROPCAST_LEVELS
 
 /* dropcast_features.h */
+#undef DROPCAST_NAME
+#undef DROPCAST_CONSTANT
+#undef DROPCAST_SEPARATE
+#undef DROPCAST_TAU_NS
+#undef DROPCAST_FUNCTION
+#undef DROPCAST_ROW
+#undef DROPCAST_VALUES
+#undef DROPCAST_FEATURE_QUEUE_LENGTH
+#undef DROPCAST_FEATURE_OCCUPANCY
+#undef DROPCAST_LEVELS
 
 } // namespace example_oracle
 

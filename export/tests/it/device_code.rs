@@ -5,6 +5,7 @@ use crate::forests::example_of;
 use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{Origin, export};
+use dropcast_features::Feature;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -204,6 +205,22 @@ pub(crate) fn programs() -> Vec<Configured> {
 /// A folder of `src`.
 pub(crate) fn source(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder)
+}
+
+/// Each feature that devices have in Rust has a value in the headers, and a row in the module.
+#[test]
+fn features_of_devices_are_in_all_their_code() {
+    let read = |file: &str| fs::read_to_string(source(file)).expect("a file");
+    let headers = read("tracker/dropcast_features.h") + &read("decision/dropcast_decision.h");
+    let module = read("verilog/dropcast_decision.v");
+    for feature in
+        Feature::ALL.into_iter().filter(|of| dropcast_runtime::keeps(of.code()).is_some())
+    {
+        let (name, upper) = (feature.name(), feature.name().to_ascii_uppercase());
+        let value = format!("DROPCAST_VALUES(x)[DROPCAST_FEATURE_{upper}] = ");
+        assert!(headers.contains(&value), "{value}");
+        assert!(module.contains(&format!("    assign row_{name} = ")), "row_{name}");
+    }
 }
 
 /// Every compiler, every form of a constant, and code for the verifier decide alike, without a warning.

@@ -1,7 +1,9 @@
 //! A forest, exported and built.
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
-use crate::{Emitted, Program, VerifyError, runner_of};
+use crate::runners::build_of;
+use crate::{Program, VerifyError};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_forest::Forest;
 use std::fs;
@@ -36,7 +38,7 @@ impl Built {
         features: usize,
         target: Target,
     ) -> Result<Self, VerifyError> {
-        let runner = runner_of(target).ok_or(VerifyError::NoRunner(target.name()))?;
+        let build = build_of(target).map_err(VerifyError::NoRunner)?;
         let folder = folder()?;
         for file in files {
             let path = folder.path().join(&file.name);
@@ -44,7 +46,7 @@ impl Built {
         }
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let emitted = Emitted { folder: folder.path(), files: &names, features };
-        let programs = runner.build(&emitted)?;
+        let programs = build(&emitted)?;
         Ok(Built { programs, folder })
     }
 

@@ -150,7 +150,7 @@ fn kind_name(kind: RowKind) -> &'static str {
         RowKind::Leaf => "leaf",
         RowKind::Tie => "tie",
         RowKind::AboveTie => "above_tie",
-        _ => "random",
+        RowKind::Random => "random",
     }
 }
 

@@ -18,8 +18,8 @@ pub enum VerifyError {
         #[source]
         source: ExportError,
     },
-    /// No runner for this target.
-    #[error("{}", why_not_run(.0))]
+    /// Nothing runs this target's files, for this reason.
+    #[error("{0}")]
     NoRunner(&'static str),
     /// A tool is not installed.
     #[error("{tool} is not installed; {install}")]
@@ -68,27 +68,6 @@ pub enum VerifyError {
         #[source]
         source: io::Error,
     },
-}
-
-/// The tools that a target without a runner would need.
-fn why_not_run(target: &str) -> String {
-    let no_tool = |needs: &str| format!("no installable tool runs {target} exports: {needs}");
-    match target {
-        "ovs" => "dropcast verify does not run ovs exports: Open vSwitch (on Debian: apt-get \
-        install openvswitch-switch) takes milliseconds per row. dropcast's own tests run it on a \
-        few hundred rows"
-            .to_owned(),
-        "p4" => {
-            no_tool("p4c and BMv2 are in no package registry; docs/p4.md says what was compiled")
-        }
-        "tna" => no_tool(
-            "Intel's compiler is in no package registry; docs/tna.md says what was compiled",
-        ),
-        "vectors" => {
-            "vectors are what your own code is checked with, see docs/verify.md".to_owned()
-        }
-        _ => no_tool("it has no runner"),
-    }
 }
 
 impl VerifyError {

@@ -1,13 +1,12 @@
 //! Builds a forest's exports with the tools of this machine, runs them, and compares every answer
 //! with the forest's own.
 //!
-//! A [`Runner`] knows one target: it builds emitted files into [`Program`]s, which answer rows.
-//! [`Built`] exports a forest, writes the files into a temporary folder and builds them; [`Check`]
+//! A runner builds one target's files into [`Program`]s, which answer rows. [`Built`] exports a forest, writes the files into a temporary folder and builds them; [`Check`]
 //! runs its programs on vectors and traces, and reports differences. This crate starts other
 //! programs and writes temporary files: it is an edge, like the command line, and no core may
 //! depend on it.
 //!
-//! A new target is one file in `runners/`, with its `mod` line and its line in [`runner_of`]'s table, both in `runners.rs`.
+//! A new target is one file in `runners/`, with its `mod` line and its line in `build_of`, both in `runners.rs`.
 //!
 //! ```
 //! use dropcast_export::Origin;
@@ -33,11 +32,11 @@ mod built;
 mod check;
 mod compare;
 mod compiled;
+mod emitted;
 mod error;
 mod pipe;
 mod program;
 mod python;
-mod runner;
 mod runners;
 mod tool;
 
@@ -46,6 +45,5 @@ pub use check::{Check, KindCheck, ProgramCheck};
 pub use compare::{Comparison, Mismatch};
 pub use error::VerifyError;
 pub use program::{Answers, Evidence, Program};
-pub use runner::{Emitted, Runner};
-pub use runners::{LogicCells, runner_of, synthesise};
+pub use runners::{LogicCells, synthesise};
 pub use tool::{FoundTool, Tool};

@@ -1,8 +1,9 @@
 //! Programs in Python that answer rows through [`pipe`](crate::pipe).
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
 use crate::tool::checked;
-use crate::{Answers, Emitted, FoundTool, Program, Tool, VerifyError, pipe};
+use crate::{Answers, FoundTool, Program, Tool, VerifyError, pipe};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -11,22 +11,37 @@ mod verilog;
 
 pub use verilog::{LogicCells, synthesise};
 
-use crate::Runner;
-use dropcast_export::Target;
+use crate::emitted::Emitted;
+use crate::{Program, VerifyError};
+use dropcast_export::{Target, TargetKind};
 
-/// Every runner.
-const RUNNERS: &[&dyn Runner] = &[
-    &c::RUNNER,
-    &cpp::RUNNER,
-    &dct::RUNNER,
-    &dpdk::RUNNER,
-    &ebpf::RUNNER,
-    &json::RUNNER,
-    &onnx::RUNNER,
-    &verilog::RUNNER,
-];
+/// Builds emitted files into programs, one per variant of the code and installed tool. It writes only into the files'
+/// folder. An error if a required tool is not installed, or refuses the files.
+type Build = fn(&Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError>;
 
-/// The runner of a target, if there is one.
-pub fn runner_of(target: Target) -> Option<&'static dyn Runner> {
-    RUNNERS.iter().copied().find(|runner| runner.target() == target.name())
+/// What builds the files of a target; why nothing does, if so.
+pub(crate) fn build_of(target: Target) -> Result<Build, &'static str> {
+    match target.kind() {
+        TargetKind::C => Ok(c::build),
+        TargetKind::Cpp => Ok(cpp::build),
+        TargetKind::Dct => Ok(dct::build),
+        TargetKind::Dpdk => Ok(dpdk::build),
+        TargetKind::Ebpf => Ok(ebpf::build),
+        TargetKind::Json => Ok(json::build),
+        TargetKind::Onnx => Ok(onnx::build),
+        TargetKind::Ovs => Err(
+            "dropcast verify does not run ovs exports: Open vSwitch (on Debian: apt-get install \
+                 openvswitch-switch) takes milliseconds per row. dropcast's own tests run it on a few hundred rows",
+        ),
+        TargetKind::P4 => {
+            Err("no installable tool runs p4 exports: p4c and BMv2 are in no package \
+                               registry; docs/p4.md says what was compiled")
+        }
+        TargetKind::Tna => Err("no installable tool runs tna exports: Intel's compiler is in no \
+                                package registry; docs/tna.md says what was compiled"),
+        TargetKind::Vectors => {
+            Err("vectors are what your own code is checked with, see docs/verify.md")
+        }
+        TargetKind::Verilog => Ok(verilog::build),
+    }
 }

@@ -1,7 +1,7 @@
 //! The policy whose model is chosen in the loop.
 
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_switch::PolicySpec;
+use dropcast_switch::{ModelKind, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +42,7 @@ impl FromStr for ChosenPolicy {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let policy: NamedPolicy = text.parse().map_err(|error| format!("{error}"))?;
-        if !policy.spec.takes_model() || matches!(policy.spec, PolicySpec::Ndt(_)) {
+        if policy.spec.model_kind() != Some(ModelKind::Oracle) {
             let expected = "credence, payback-credence, follow-max or oracle:base=dt:alpha=8";
             return Err(format!("{text} asks no forest, expected such as {expected}"));
         }

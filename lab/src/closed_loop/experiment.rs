@@ -8,7 +8,7 @@ use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
-use dropcast_switch::{Alphas, NoParameters, PolicySpec};
+use dropcast_switch::{Alphas, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub struct Experiment {
 /// needs no training, the untrained rule over one alpha and over none, and early drops in bursts; and what chips do that push
 /// out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
-    let sharing = || PolicySpec::CompleteSharing(NoParameters {});
+    let sharing = || PolicySpec::CompleteSharing(Default::default());
     let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
     let head = LqdParameters { end: QueueEnd::Head };
     let eight = Alphas::try_from(8.0).expect("positive");

@@ -6,7 +6,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_text;
 use dropcast_pipeline::oracle_file::{oracle_at, read_for_switch};
 use dropcast_switch::policies::ndt::Network;
-use dropcast_switch::{PolicyModel, PolicySpec};
+use dropcast_switch::{ModelKind, PolicyModel, PolicySpec};
 use dropcast_train::Model;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Oracles {
     /// Reads the file that a policy names, unless its model is known.
     pub(super) fn read_for(&mut self, policy: &PolicySpec) -> Result<(), PipelineError> {
         let Some(name) = policy.model() else { return Ok(()) };
-        if let PolicySpec::Ndt(_) = policy {
+        if policy.model_kind() == Some(ModelKind::Network) {
             if !self.networks.contains_key(name) {
                 self.networks.insert(name.to_owned(), read_network(Path::new(name))?);
             }
@@ -46,7 +46,7 @@ impl Oracles {
         text: &str,
     ) -> Result<(), PipelineError> {
         let Some(name) = policy.model() else { return Ok(()) };
-        if let PolicySpec::Ndt(_) = policy {
+        if policy.model_kind() == Some(ModelKind::Network) {
             self.networks.insert(name.to_owned(), network(name, text)?);
         } else {
             let failed = |source| PipelineError::Model { file: name.to_owned(), source };
@@ -72,7 +72,7 @@ impl Oracles {
         fabric: &Fabric,
         switch_id: u16,
     ) -> Option<PolicyModel> {
-        if let PolicySpec::Ndt(_) = policy {
+        if policy.model_kind() == Some(ModelKind::Network) {
             return self.networks.get(policy.model()?).cloned().map(PolicyModel::Network);
         }
         let model = self.models.get(policy.model()?)?;

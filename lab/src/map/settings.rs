@@ -204,7 +204,7 @@ impl MapSettings {
         }
         for (name, policy) in &self.decisions {
             let problem = match policy.spec.model() {
-                _ if !policy.spec.takes_model() => "asks no oracle; list it in policies",
+                _ if policy.spec.model_kind().is_none() => "asks no oracle; list it in policies",
                 Some(_) => "has a model; leave it out, each oracle is the model in turn",
                 None => continue,
             };
@@ -348,11 +348,14 @@ pub(super) struct Subject {
 
 impl Subject {
     fn listed(policy: &NamedPolicy) -> Self {
-        let kind = match &policy.spec {
-            spec if spec.pushes_out() => Kind::PushOut,
-            spec if spec.model().is_some() => Kind::Oracle,
-            PolicySpec::Oracle(_) | PolicySpec::SpareTails(_) => Kind::Rule,
-            _ => Kind::Plain,
+        let kind = if policy.spec.pushes_out() {
+            Kind::PushOut
+        } else if policy.spec.model().is_some() {
+            Kind::Oracle
+        } else if policy.spec.base().is_some() {
+            Kind::Rule
+        } else {
+            Kind::Plain
         };
         Subject { name: policy.label.clone(), kind, policy: policy.clone() }
     }

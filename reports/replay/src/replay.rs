@@ -8,8 +8,8 @@ use crate::given_threshold::{GivenThreshold, Rule};
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs, TraceMeta};
 use dropcast_forest::{Confusion, Sent};
 use dropcast_switch::{
-    Alphas, Buffer, BuildError, DynamicThresholds, Fit, FollowLqd, Held, LineRate, Lqd,
-    NoParameters, Observer, Packet, Policy, PolicySite, PolicySpec, Removal, Switch, Victim,
+    Alphas, Buffer, BuildError, DynamicThresholds, Fit, FollowLqd, Held, LineRate, Lqd, Observer,
+    Packet, Policy, PolicySite, PolicySpec, Removal, Switch, Victim,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,10 +65,10 @@ impl ReplayPolicy {
             ReplayPolicy::Credence | ReplayPolicy::AlwaysAccept => {
                 PolicySpec::Credence(Default::default())
             }
-            ReplayPolicy::FollowLqd => PolicySpec::FollowLqd(NoParameters {}),
+            ReplayPolicy::FollowLqd => PolicySpec::FollowLqd(Default::default()),
             ReplayPolicy::DynamicThresholds => PolicySpec::DynamicThresholds(Default::default()),
-            ReplayPolicy::Harmonic => PolicySpec::Harmonic(NoParameters {}),
-            ReplayPolicy::CompleteSharing => PolicySpec::CompleteSharing(NoParameters {}),
+            ReplayPolicy::Harmonic => PolicySpec::Harmonic(Default::default()),
+            ReplayPolicy::CompleteSharing => PolicySpec::CompleteSharing(Default::default()),
             ReplayPolicy::CompletePartitioning => {
                 PolicySpec::CompletePartitioning(Default::default())
             }

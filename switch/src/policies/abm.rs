@@ -5,6 +5,7 @@ mod artifact;
 mod statistics;
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::alphas::is_alpha;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use artifact::ArtifactStatistics;
@@ -84,6 +85,12 @@ impl Default for AbmParameters {
             update_ns: None,
             counting: Counting::default(),
         }
+    }
+}
+
+impl PolicyParameters for AbmParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "ABM", pushes_out: false, sees: Sees::FirstRtt, model: None, base: None }
     }
 }
 

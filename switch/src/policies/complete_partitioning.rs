@@ -1,5 +1,6 @@
 //! Complete partitioning: a fixed part for each queue.
 
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Buffer, Decision, Packet, Policy};
 use dropcast_features::BufferView;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct CompletePartitioning {
     /// The part, bytes; an equal share of the buffer unless given.
     pub queue_bytes: Option<u32>,
+}
+
+impl PolicyParameters for CompletePartitioning {
+    fn about(&self) -> About<'_> {
+        let title = "Complete Partitioning";
+        About { title, pushes_out: false, sees: Sees::Queues, model: None, base: None }
+    }
 }
 
 impl Policy for CompletePartitioning {

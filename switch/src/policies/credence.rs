@@ -3,9 +3,10 @@
 use super::follow_lqd::situation;
 use super::oracle::Oracle;
 use super::real_queues::FeatureSource;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{
-    AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor,
-    Service, Victim, VirtualLqd,
+    AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, ModelKind, Packet, Policy, PolicySite,
+    Predictor, Service, Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, Situation};
@@ -153,6 +154,18 @@ pub struct CredenceParameters {
     /// says ([`SwitchSpec::slack_bytes`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack_bytes: Option<u32>,
+}
+
+impl PolicyParameters for CredenceParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Credence";
+        let model = Some((ModelKind::Oracle, &self.model));
+        About { title, pushes_out: false, sees: Sees::Queues, model, base: None }
+    }
+
+    fn model_mut(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.model)
+    }
 }
 
 impl CredenceParameters {

@@ -1,6 +1,7 @@
 //! Dynamic Thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
 //! packet switches", IEEE/ACM ToN 1998), the default of datacenter switches.
 
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Alphas, Buffer, Decision, Packet, Policy};
 use dropcast_features::BufferView;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,13 @@ impl Default for DynamicThresholdsParameters {
     fn default() -> Self {
         let alpha = Alphas::try_from(DynamicThresholds::PAPER_ALPHA).expect("0.5 is positive");
         DynamicThresholdsParameters { alpha }
+    }
+}
+
+impl PolicyParameters for DynamicThresholdsParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Dynamic Thresholds";
+        About { title, pushes_out: false, sees: Sees::Queues, model: None, base: None }
     }
 }
 

@@ -3,6 +3,7 @@
 //! dynamic threshold policy of data center switches", IEEE TPDS 2017).
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,12 @@ impl Default for EdtParameters {
             uncontrolled_ns: None,
             calm_bytes: None,
         }
+    }
+}
+
+impl PolicyParameters for EdtParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "EDT", pushes_out: false, sees: Sees::Queues, model: None, base: None }
     }
 }
 

@@ -3,6 +3,7 @@
 mod program;
 
 use super::dynamic_thresholds::free_bytes;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -32,11 +33,13 @@ pub struct ExpressionParameters {
     pub constants: BTreeMap<String, f64>,
 }
 
-impl ExpressionParameters {
-    /// Whether it names `first_rtt`.
-    pub(crate) fn looks_at_first_rtt(&self) -> bool {
+impl PolicyParameters for ExpressionParameters {
+    fn about(&self) -> About<'_> {
         let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-        self.accept.split(|sign| !is_part(sign)).any(|word| word == "first_rtt")
+        let mut words = self.accept.split(|sign| !is_part(sign));
+        let names_first_rtt = words.any(|word| word == "first_rtt");
+        let sees = if names_first_rtt { Sees::FirstRtt } else { Sees::Queues };
+        About { title: "Expression", pushes_out: false, sees, model: None, base: None }
     }
 }
 

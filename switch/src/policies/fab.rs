@@ -2,6 +2,7 @@
 //! Sharing on Programmable Switches", Workshop on Buffer Sizing 2019).
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::alphas::is_alpha;
 use crate::flow_table::FlowTable;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
@@ -53,6 +54,12 @@ impl Default for FabParameters {
             window_ns: 5_000_000,
             flows: 8192,
         }
+    }
+}
+
+impl PolicyParameters for FabParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "FAB", pushes_out: false, sees: Sees::Flows, model: None, base: None }
     }
 }
 

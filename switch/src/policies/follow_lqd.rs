@@ -1,9 +1,11 @@
 //! FollowLQD, the drop-tail policy without predictions (Credence, Algorithm 2).
 
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Buffer, Decision, Fit, Lqd, NoObserver, Packet, Policy, Service, Switch, Victim};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_runtime::Situation;
+use serde::{Deserialize, Serialize};
 
 /// Accepts a packet while its queue is below its threshold, the length LQD's queue would have.
 ///
@@ -49,6 +51,17 @@ pub fn situation(buffer: &Buffer, threshold_bytes: u32, packet: &Packet) -> Situ
 pub fn fits_below(buffer: &Buffer, packet: &Packet, most_bytes: u64) -> bool {
     let after = u64::from(buffer.shared_lengths()[packet.queue]) + u64::from(packet.size_bytes);
     buffer.fits(packet.size_bytes) && after <= most_bytes
+}
+
+/// Parameters of [`FollowLqd`]: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FollowLqdParameters {}
+
+impl PolicyParameters for FollowLqdParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "FollowLQD", pushes_out: false, sees: Sees::Queues, model: None, base: None }
+    }
 }
 
 impl<S: Service> Policy for FollowLqd<S> {

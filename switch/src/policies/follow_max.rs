@@ -2,9 +2,10 @@
 //! theirs (`lab/notes/theory.md`).
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{
-    Buffer, BuildError, Decision, Fit, Harmonic, NoObserver, Packet, Policy, PolicySite, Predictor,
-    Service, Switch, Victim,
+    Buffer, BuildError, Decision, Fit, Harmonic, ModelKind, NoObserver, Packet, Policy, PolicySite,
+    Predictor, Service, Switch, Victim,
 };
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,18 @@ pub struct FollowMaxParameters {
 impl Default for FollowMaxParameters {
     fn default() -> Self {
         FollowMaxParameters { model: None, flip_probability: 0.0, harmonic_share: 0.25 }
+    }
+}
+
+impl PolicyParameters for FollowMaxParameters {
+    fn about(&self) -> About<'_> {
+        let title = "FollowMax";
+        let model = Some((ModelKind::Oracle, &self.model));
+        About { title, pushes_out: false, sees: Sees::Queues, model, base: None }
+    }
+
+    fn model_mut(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.model)
     }
 }
 

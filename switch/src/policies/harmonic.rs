@@ -1,8 +1,10 @@
 //! Harmonic (Kesselman and Mansour, "Harmonic buffer management policy for shared memory
 //! switches", TCS 2004).
 
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Buffer, Decision, Packet, Policy};
 use dropcast_features::BufferView;
+use serde::{Deserialize, Serialize};
 
 /// Keeps the k-th longest queue within `B / (k * H_N)`, `H_N` the N-th harmonic number, N the
 /// number of queues that share the buffer. (ln N + 2)-competitive.
@@ -19,6 +21,17 @@ impl Harmonic {
             let harmonic: f64 = (1..=sharers).map(|k| 1.0 / k as f64).sum();
             f64::from(buffer.capacity_bytes()) / harmonic
         })
+    }
+}
+
+/// Parameters of [`Harmonic`]: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HarmonicParameters {}
+
+impl PolicyParameters for HarmonicParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "Harmonic", pushes_out: false, sees: Sees::Queues, model: None, base: None }
     }
 }
 

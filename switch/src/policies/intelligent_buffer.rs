@@ -3,6 +3,7 @@
 //! (ABM, section 4.1, and their ns-3 code), but for what [`IntelligentBuffer`] says.
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::flow_table::FlowTable;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
@@ -89,6 +90,13 @@ impl Default for IntelligentBufferParameters {
             silence_ns: 5_000_000,
             flows: 8192,
         }
+    }
+}
+
+impl PolicyParameters for IntelligentBufferParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Intelligent Buffer";
+        About { title, pushes_out: false, sees: Sees::Flows, model: None, base: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Longest Queue Drop, the push-out policy (Aiello et al.; Credence section 2).
 
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Buffer, Decision, Packet, Policy};
 use dropcast_data::Victim;
 use serde::{Deserialize, Serialize};
@@ -33,15 +34,17 @@ pub struct LqdParameters {
     pub end: QueueEnd,
 }
 
-impl LqdParameters {
-    /// Its display name.
-    pub fn title(self) -> &'static str {
-        match self.end {
+impl PolicyParameters for LqdParameters {
+    fn about(&self) -> About<'_> {
+        let title = match self.end {
             QueueEnd::Tail => "LQD",
             QueueEnd::Head => "LQD, head",
-        }
+        };
+        About { title, pushes_out: true, sees: Sees::Queues, model: None, base: None }
     }
+}
 
+impl LqdParameters {
     /// The policy.
     pub fn policy(self, victim: Victim) -> Lqd {
         Lqd { victim, end: self.end }
@@ -60,7 +63,7 @@ impl Lqd {
             QueueEnd::Head if buffer.shared_lengths()[packet.queue] > 0 => {
                 Decision::PushOutHead(packet.queue)
             }
-            _ => Decision::Reject,
+            QueueEnd::Head | QueueEnd::Tail => Decision::Reject,
         }
     }
 

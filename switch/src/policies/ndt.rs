@@ -6,7 +6,8 @@ mod port_states;
 mod steered;
 
 use super::dynamic_thresholds::DynamicThresholds;
-use crate::{Buffer, BuildError, Decision, Packet, Policy, PolicyModel, PolicySite};
+use crate::about::{About, PolicyParameters, Sees};
+use crate::{Buffer, BuildError, Decision, ModelKind, Packet, Policy, PolicyModel, PolicySite};
 use dropcast_data::SwitchSpec;
 pub use network::{
     ACTIONS, ATTRIBUTES, Activations, Network, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
@@ -85,6 +86,18 @@ impl Policy for Ndt {
 pub struct NdtParameters {
     /// Name of the file with the network.
     pub model: Option<String>,
+}
+
+impl PolicyParameters for NdtParameters {
+    fn about(&self) -> About<'_> {
+        let title = "NDT";
+        let model = Some((ModelKind::Network, &self.model));
+        About { title, pushes_out: false, sees: Sees::Queues, model, base: None }
+    }
+
+    fn model_mut(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.model)
+    }
 }
 
 impl NdtParameters {

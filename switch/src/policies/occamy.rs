@@ -1,6 +1,7 @@
 //! Occamy (Shan et al., "Occamy: A Preemptive Buffer Management for On-chip Shared-memory Switches", EuroSys 2025).
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,12 @@ pub struct OccamyParameters {
 impl Default for OccamyParameters {
     fn default() -> Self {
         OccamyParameters { alpha: Alphas::try_from(8.0).expect("8 is positive"), memory: 1.0 }
+    }
+}
+
+impl PolicyParameters for OccamyParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "Occamy", pushes_out: true, sees: Sees::Queues, model: None, base: None }
     }
 }
 

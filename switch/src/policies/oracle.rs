@@ -7,9 +7,10 @@
 
 use super::real_queues::{FeatureSource, RealQueues};
 use super::told_late::ToldLate;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{
-    Alphas, Asked, Buffer, BuildError, Decision, LineRate, Packet, Policy, PolicyModel, PolicySite,
-    PolicySpec, Predictor, Service, VirtualLqd,
+    Alphas, Asked, Buffer, BuildError, Decision, LineRate, ModelKind, Packet, Policy, PolicyModel,
+    PolicySite, PolicySpec, Predictor, Service, VirtualLqd,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -254,6 +255,18 @@ impl Default for OracleParameters {
             gate: None,
             told_late_ns: 0,
         }
+    }
+}
+
+impl PolicyParameters for OracleParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Oracle";
+        let model = Some((ModelKind::Oracle, &self.model));
+        About { title, pushes_out: false, sees: Sees::Queues, model, base: Some(&self.base) }
+    }
+
+    fn model_mut(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.model)
     }
 }
 

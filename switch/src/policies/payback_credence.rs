@@ -2,8 +2,10 @@
 //! Credence paper (`lab/notes/theory.md`).
 
 use super::predicted_follow_lqd::PredictedFollowLqd;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{
-    Buffer, BuildError, Decision, Fit, Packet, Policy, PolicySite, Predictor, Service, Victim,
+    Buffer, BuildError, Decision, Fit, ModelKind, Packet, Policy, PolicySite, Predictor, Service,
+    Victim,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -74,6 +76,18 @@ pub struct PaybackCredenceParameters {
     pub model: Option<String>,
     /// Probability with which predictions are flipped, from 0 to 1.
     pub flip_probability: f64,
+}
+
+impl PolicyParameters for PaybackCredenceParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Credence, pays back";
+        let model = Some((ModelKind::Oracle, &self.model));
+        About { title, pushes_out: false, sees: Sees::Queues, model, base: None }
+    }
+
+    fn model_mut(&mut self) -> Option<&mut Option<String>> {
+        Some(&mut self.model)
+    }
 }
 
 impl PaybackCredenceParameters {

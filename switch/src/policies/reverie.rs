@@ -2,6 +2,7 @@
 //! with RDMA and TCP Traffic", NSDI 2024), of lossy traffic, by the authors' ns-3 code.
 
 use super::dynamic_thresholds::free_bytes;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::alphas::is_alpha;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,12 @@ impl Default for ReverieParameters {
             gamma: 0.99,
             congested_bytes: 20 * 1024,
         }
+    }
+}
+
+impl PolicyParameters for ReverieParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "Reverie", pushes_out: false, sees: Sees::FirstRtt, model: None, base: None }
     }
 }
 

@@ -4,6 +4,7 @@
 mod bursts;
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
+use crate::about::{About, PolicyParameters, Sees};
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use bursts::Bursts;
 use dropcast_data::SwitchSpec;
@@ -99,6 +100,12 @@ impl Default for SmartbufParameters {
             reading: SmartbufReading::default(),
             known_bursts: 70,
         }
+    }
+}
+
+impl PolicyParameters for SmartbufParameters {
+    fn about(&self) -> About<'_> {
+        About { title: "Smartbuf", pushes_out: false, sees: Sees::Queues, model: None, base: None }
     }
 }
 

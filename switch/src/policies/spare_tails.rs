@@ -2,6 +2,7 @@
 //! devices, for a switch's buffer.
 
 use super::oracle::drain_time_ns;
+use crate::about::{About, PolicyParameters, Sees};
 use crate::flow_table::flow_slots;
 use crate::{
     Alphas, Buffer, BuildError, Decision, Packet, Policy, PolicySite, PolicySpec, Service,
@@ -87,6 +88,13 @@ impl Default for SpareTailsParameters {
             silence_ns: 100_000_000,
             flows: 1 << 16,
         }
+    }
+}
+
+impl PolicyParameters for SpareTailsParameters {
+    fn about(&self) -> About<'_> {
+        let title = "Spare Tails";
+        About { title, pushes_out: false, sees: Sees::Flows, model: None, base: Some(&self.base) }
     }
 }
 

@@ -6,8 +6,8 @@ use dropcast_features::BufferView;
 use dropcast_switch::aqm::Aqm;
 use dropcast_switch::policies::ndt::{Network, NetworkShape};
 use dropcast_switch::{
-    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, NoObserver, Policy, PolicyModel, PolicySite,
-    PolicySpec, Switch,
+    AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, ModelKind, NoObserver, Policy, PolicyModel,
+    PolicySite, PolicySpec, Switch,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -101,7 +101,7 @@ fn texts_and_tables_say_the_same() {
         "follow-max:model=leaf.json,flip_probability=0.5,harmonic_share=0.5",
     ] {
         let policy: PolicySpec = text.parse().expect("valid");
-        assert!(policy.takes_model());
+        assert_eq!(policy.model_kind(), Some(ModelKind::Oracle));
         assert_eq!(policy.model(), Some("leaf.json"));
         let table = toml::to_string(&policy).expect("a table");
         assert!(table.contains("flip_probability = 0.5"), "{table}");
@@ -152,7 +152,7 @@ fn a_model_is_given_to_policies_that_can_have_one() {
     for name in PolicySpec::NAMES {
         let policy: PolicySpec = name.parse().expect("a name");
         let with = policy.clone().with_model("leaf.json");
-        assert_eq!(with.model(), policy.takes_model().then_some("leaf.json"), "{name}");
+        assert_eq!(with.model(), policy.model_kind().map(|_| "leaf.json"), "{name}");
     }
 }
 

@@ -1,15 +1,11 @@
 //! The C header, compiled with every installed C compiler, in both of its forms.
 
 use crate::compiled::{Compiled, Language};
+use crate::emitted::Emitted;
 use crate::tool::checked;
-use crate::{Answers, Emitted, FoundTool, Program, Runner, Tool, VerifyError, pipe};
+use crate::{Answers, FoundTool, Program, Tool, VerifyError, pipe};
 use std::path::Path;
 use std::process::Command;
-
-/// Runs `c`.
-pub(crate) const RUNNER: C = C;
-
-pub(crate) struct C;
 
 const LANGUAGE: Language = Language {
     name: "C",
@@ -24,21 +20,15 @@ const LANGUAGE: Language = Language {
 /// The program around the header; `PREFIX`, `UPPER` and `FORM` are replaced.
 const MAIN: &str = include_str!("c/main.c");
 
-impl Runner for C {
-    fn target(&self) -> &'static str {
-        "c"
-    }
-
-    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let (_, prefix) = emitted.file("h")?;
-        let mut programs: Vec<Box<dyn Program>> = Vec::new();
-        for compiler in Tool::find_any(&LANGUAGE.compilers)? {
-            for form in [Form::Branches, Form::Tables] {
-                programs.push(Box::new(compile(emitted.folder, &prefix, &compiler, form)?));
-            }
+pub(super) fn build(emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
+    let (_, prefix) = emitted.file("h")?;
+    let mut programs: Vec<Box<dyn Program>> = Vec::new();
+    for compiler in Tool::find_any(&LANGUAGE.compilers)? {
+        for form in [Form::Branches, Form::Tables] {
+            programs.push(Box::new(compile(emitted.folder, &prefix, &compiler, form)?));
         }
-        Ok(programs)
     }
+    Ok(programs)
 }
 
 #[derive(Clone, Copy)]

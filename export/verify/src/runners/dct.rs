@@ -1,29 +1,19 @@
 //! The byte table, read by `dropcast-runtime` itself, without tools.
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
-use crate::{Answers, Emitted, Program, Runner, VerifyError};
+use crate::{Answers, Program, VerifyError};
 use dropcast_runtime::Table;
 use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Runs `dct`.
-pub(crate) const RUNNER: Dct = Dct;
-
-pub(crate) struct Dct;
-
-impl Runner for Dct {
-    fn target(&self) -> &'static str {
-        "dct"
-    }
-
-    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let (path, _) = emitted.file("dct")?;
-        let bytes = fs::read(&path).map_err(io_error(&path, "be read"))?;
-        let table = Loaded { file: path.display().to_string(), bytes };
-        table.table()?;
-        Ok(vec![Box::new(table)])
-    }
+pub(super) fn build(emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
+    let (path, _) = emitted.file("dct")?;
+    let bytes = fs::read(&path).map_err(io_error(&path, "be read"))?;
+    let table = Loaded { file: path.display().to_string(), bytes };
+    table.table()?;
+    Ok(vec![Box::new(table)])
 }
 
 /// Nanoseconds per prediction. Each row's address depends, as far as compiler and processor know,

@@ -1,16 +1,12 @@
 //! The SWX program, run by DPDK's pipeline library: packets in, packets out.
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
 use crate::tool::run;
-use crate::{Answers, Emitted, Program, Runner, Tool, VerifyError};
+use crate::{Answers, Program, Tool, VerifyError};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-
-/// Runs `dpdk`.
-pub(crate) const RUNNER: Dpdk = Dpdk;
-
-pub(crate) struct Dpdk;
 
 const COMPILER: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
 
@@ -54,33 +50,26 @@ const SWITCH: &str = include_str!("dpdk/switch.c");
 /// Rows per call.
 const CHUNK_ROWS: usize = 1 << 18;
 
-impl Runner for Dpdk {
-    fn target(&self) -> &'static str {
-        "dpdk"
-    }
-
-    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let (program, prefix) = emitted.file("spec")?;
-        let (compiler, dpdk) = (COMPILER.find()?, DPDK.find()?);
-        let source = emitted.folder.join("switch.c");
-        fs::write(&source, SWITCH).map_err(io_error(&source, "be written"))?;
-        let flags =
-            run(dpdk.in_folder(emitted.folder).args(["--cflags", "libdpdk"]), "finding DPDK")?;
-        let flags = String::from_utf8_lossy(&flags).into_owned();
-        let mut command = compiler.in_folder(emitted.folder);
-        command.args(flags.split_whitespace()).args(["-O2", "-DALLOW_EXPERIMENTAL_API"]);
-        command.args(["-o", "switch", "switch.c", "-Wl,--start-group"]);
-        command.args(LIBRARIES.map(|library| format!("-l:librte_{library}.a")));
-        command.arg("-Wl,--end-group");
-        command.args(SYSTEM_LIBRARIES.map(|library| format!("-l{library}")));
-        run(&mut command, "compiling a switch")?;
-        Ok(vec![Box::new(Switch {
-            name: format!("DPDK {}", dpdk.version()),
-            folder: emitted.folder.to_owned(),
-            program,
-            prefix,
-        })])
-    }
+pub(super) fn build(emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
+    let (program, prefix) = emitted.file("spec")?;
+    let (compiler, dpdk) = (COMPILER.find()?, DPDK.find()?);
+    let source = emitted.folder.join("switch.c");
+    fs::write(&source, SWITCH).map_err(io_error(&source, "be written"))?;
+    let flags = run(dpdk.in_folder(emitted.folder).args(["--cflags", "libdpdk"]), "finding DPDK")?;
+    let flags = String::from_utf8_lossy(&flags).into_owned();
+    let mut command = compiler.in_folder(emitted.folder);
+    command.args(flags.split_whitespace()).args(["-O2", "-DALLOW_EXPERIMENTAL_API"]);
+    command.args(["-o", "switch", "switch.c", "-Wl,--start-group"]);
+    command.args(LIBRARIES.map(|library| format!("-l:librte_{library}.a")));
+    command.arg("-Wl,--end-group");
+    command.args(SYSTEM_LIBRARIES.map(|library| format!("-l{library}")));
+    run(&mut command, "compiling a switch")?;
+    Ok(vec![Box::new(Switch {
+        name: format!("DPDK {}", dpdk.version()),
+        folder: emitted.folder.to_owned(),
+        program,
+        prefix,
+    })])
 }
 
 /// A compiled switch and its program.

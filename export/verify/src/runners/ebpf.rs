@@ -3,46 +3,35 @@
 pub(crate) mod kernel;
 pub(crate) mod link;
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
 use crate::tool::run;
-use crate::{Answers, Emitted, Evidence, Program, Runner, Tool, VerifyError};
+use crate::{Answers, Evidence, Program, Tool, VerifyError};
 use kernel::Kernel;
 use link::Linked;
 use rbpf::EbpfVmMbuff;
 use std::fs;
-
-/// Runs `ebpf`.
-pub(crate) const RUNNER: Ebpf = Ebpf;
-
-pub(crate) struct Ebpf;
 
 const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
 
 /// As `docs/ebpf.md` says.
 const FLAGS: [&str; 8] = ["-O2", "-g", "-target", "bpf", "-mcpu=v3", "-Wall", "-Wextra", "-Werror"];
 
-impl Runner for Ebpf {
-    fn target(&self) -> &'static str {
-        "ebpf"
-    }
-
-    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let (_, prefix) = emitted.file("bpf.c")?;
-        let clang = CLANG.find()?;
-        let object = format!("{prefix}.bpf.o");
-        let mut command = clang.in_folder(emitted.folder);
-        command.args(FLAGS).args(["-c", &format!("{prefix}.bpf.c"), "-o", &object]);
-        run(&mut command, "compiling for eBPF")?;
-        let path = emitted.folder.join(&object);
-        let bytes = fs::read(&path).map_err(io_error(&path, "be read"))?;
-        let linked = Linked::new(&bytes, &format!("{prefix}_check")).map_err(|problem| {
-            VerifyError::BadFile { file: path.display().to_string(), problem }
-        })?;
-        Ok(match Kernel::new(emitted.folder, &object, emitted.features)? {
-            Ok(kernel) => vec![Box::new(Interpreted::new(linked, None)), Box::new(kernel)],
-            Err(refusal) => vec![Box::new(Interpreted::new(linked, Some(&refusal)))],
-        })
-    }
+pub(super) fn build(emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
+    let (_, prefix) = emitted.file("bpf.c")?;
+    let clang = CLANG.find()?;
+    let object = format!("{prefix}.bpf.o");
+    let mut command = clang.in_folder(emitted.folder);
+    command.args(FLAGS).args(["-c", &format!("{prefix}.bpf.c"), "-o", &object]);
+    run(&mut command, "compiling for eBPF")?;
+    let path = emitted.folder.join(&object);
+    let bytes = fs::read(&path).map_err(io_error(&path, "be read"))?;
+    let linked = Linked::new(&bytes, &format!("{prefix}_check"))
+        .map_err(|problem| VerifyError::BadFile { file: path.display().to_string(), problem })?;
+    Ok(match Kernel::new(emitted.folder, &object, emitted.features)? {
+        Ok(kernel) => vec![Box::new(Interpreted::new(linked, None)), Box::new(kernel)],
+        Err(refusal) => vec![Box::new(Interpreted::new(linked, Some(&refusal)))],
+    })
 }
 
 /// The program in rbpf: whole, or tree by tree if it is longer than rbpf's jumps.

@@ -4,17 +4,13 @@ mod synthesis;
 
 pub use synthesis::{LogicCells, synthesise};
 
+use crate::emitted::Emitted;
 use crate::error::io_error;
 use crate::tool::run;
-use crate::{Answers, Emitted, FoundTool, Program, Runner, Tool, VerifyError};
+use crate::{Answers, FoundTool, Program, Tool, VerifyError};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-
-/// Runs `verilog`.
-pub(crate) const RUNNER: Verilog = Verilog;
-
-pub(crate) struct Verilog;
 
 const ICARUS: Tool = Tool { command: "iverilog", version_arguments: &["-V"], package: "iverilog" };
 
@@ -25,30 +21,22 @@ const VERILATOR: Tool =
 /// minute, while Icarus Verilog, an interpreter, would take most of a millisecond per row.
 const LARGE_BYTES: u64 = 128 << 10;
 
-impl Runner for Verilog {
-    fn target(&self) -> &'static str {
-        "verilog"
+pub(super) fn build(emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
+    let sources = Sources::find(emitted)?;
+    let (icarus, verilator) = (ICARUS.find(), VERILATOR.find());
+    if let Ok(verilator) = &verilator {
+        lint(&sources, verilator)?;
     }
-
-    fn build(&self, emitted: &Emitted<'_>) -> Result<Vec<Box<dyn Program>>, VerifyError> {
-        let sources = Sources::find(emitted)?;
-        let (icarus, verilator) = (ICARUS.find(), VERILATOR.find());
-        if let Ok(verilator) = &verilator {
-            lint(&sources, verilator)?;
-        }
-        let linted = linted_decision(emitted, &verilator)?;
-        let simulation = match (icarus, verilator) {
-            (_, Ok(verilator)) if sources.bytes()? >= LARGE_BYTES => {
-                verilated(&sources, &verilator)
-            }
-            (Ok(icarus), _) => interpreted(&sources, &icarus),
-            (Err(_), Ok(verilator)) => verilated(&sources, &verilator),
-            (Err(missing), Err(_)) => Err(missing),
-        };
-        let mut simulation = simulation?;
-        simulation.name += &linted;
-        Ok(vec![Box::new(simulation)])
-    }
+    let linted = linted_decision(emitted, &verilator)?;
+    let simulation = match (icarus, verilator) {
+        (_, Ok(verilator)) if sources.bytes()? >= LARGE_BYTES => verilated(&sources, &verilator),
+        (Ok(icarus), _) => interpreted(&sources, &icarus),
+        (Err(_), Ok(verilator)) => verilated(&sources, &verilator),
+        (Err(missing), Err(_)) => Err(missing),
+    };
+    let mut simulation = simulation?;
+    simulation.name += &linted;
+    Ok(vec![Box::new(simulation)])
 }
 
 /// The names of the module and its testbench, each in its own file.

@@ -4,7 +4,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::oracle_file::{OraclesByName, read_for_switch};
 use dropcast_replay::OwnPolicy;
-use dropcast_switch::PolicySpec;
+use dropcast_switch::ModelKind;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl AskedPolicies {
             return Err(PipelineError::setting("least_gain", "expected a share, 0 to 1"));
         }
         for NamedPolicy { label, spec } in &self.policies {
-            if let PolicySpec::Ndt(_) = spec {
+            if spec.model_kind() == Some(ModelKind::Network) {
                 let problem =
                     "needs a network, which only runs in the fabric (`dropcast-lab simulate`)";
                 return Err(PipelineError::setting("policy", format!("{label}: {problem}")));

@@ -13,7 +13,7 @@ use dropcast_replay::{
     Arrival, OptimumSent, OwnPolicy, ReplayError, ReplayOptions, RivalReplay, RivalSent,
     RivalsSent, Sent,
 };
-use dropcast_switch::{Alphas, NoParameters, PolicySite, PolicySpec};
+use dropcast_switch::{Alphas, PolicySite, PolicySpec};
 use dropcast_train::Model;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -171,7 +171,7 @@ impl Tried {
         let alpha = exponent.map(|exponent| f64::from(exponent).exp2());
         let base = alpha
             .and_then(|alpha| Alphas::try_from(alpha).ok())
-            .map_or(PolicySpec::CompleteSharing(NoParameters {}), PolicySpec::dt);
+            .map_or(PolicySpec::CompleteSharing(Default::default()), PolicySpec::dt);
         let spec = match kind {
             RivalKind::UntrainedRule => PolicySpec::untrained_rule(base),
             RivalKind::ModelFilter => PolicySpec::untrained_rule(base).with_model(model),

@@ -133,7 +133,28 @@ const OPERATORS: [Operator; 13] = [
 const NOT: u8 = 3;
 const SIGN: u8 = 7;
 
-const FUNCTIONS: [&str; 6] = ["sqrt", "min", "max", "abs", "floor", "if"];
+/// A function, by the values that it takes.
+#[derive(Clone, Copy)]
+enum Function {
+    One(fn(f64) -> f64),
+    /// Two or more.
+    Several(fn(f64, f64) -> f64),
+    /// A condition, a value if it holds, and another.
+    If,
+}
+
+const FUNCTIONS: [(&str, Function); 6] = [
+    ("sqrt", Function::One(f64::sqrt)),
+    ("min", Function::Several(least)),
+    ("max", Function::Several(most)),
+    ("abs", Function::One(f64::abs)),
+    ("floor", Function::One(f64::floor)),
+    ("if", Function::If),
+];
+
+fn function(name: &str) -> Option<Function> {
+    FUNCTIONS.iter().find(|(known, _)| *known == name).map(|&(_, function)| function)
+}
 
 fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
@@ -150,13 +171,14 @@ fn most(left: f64, right: f64) -> f64 {
 
 /// Whether a text can be the name of a constant.
 pub(super) fn is_name(text: &str) -> bool {
-    let is_taken = FUNCTIONS.contains(&text) || ["and", "or", "not"].contains(&text);
+    let is_taken = function(text).is_some() || ["and", "or", "not"].contains(&text);
     text.starts_with(is_letter) && text.chars().all(is_of_name) && !is_taken
 }
 
 /// What is meant by an unknown name, if a known one is near.
 pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    nearest(name, known.chain(FUNCTIONS)).map(|known| format!("did you mean {known}?"))
+    let functions = FUNCTIONS.map(|(known, _)| known);
+    nearest(name, known.chain(functions)).map(|known| format!("did you mean {known}?"))
 }
 
 fn is_letter(letter: char) -> bool {
@@ -260,7 +282,7 @@ impl<V: Copy, F: FnMut(&str) -> Result<Named<V>, String>> Parser<'_, V, F> {
                 Ok(Kind::Number)
             }
             _ if self.token == "(" && token.starts_with(is_letter) => self.call(token, start),
-            _ if FUNCTIONS.contains(&token) => {
+            _ if function(token).is_some() => {
                 Err(self.mistake(format!("( is expected, {token} is a function")))
             }
             _ if is_name(token) => match (self.name)(token) {
@@ -294,11 +316,12 @@ impl<V: Copy, F: FnMut(&str) -> Result<Named<V>, String>> Parser<'_, V, F> {
 
     /// A function and its values, from the bracket on.
     fn call(&mut self, name: &str, start: usize) -> Result<Kind, Mistake> {
-        if !FUNCTIONS.contains(&name) {
-            let hint = unknown(name, std::iter::empty())
-                .unwrap_or_else(|| format!("known are {}", FUNCTIONS.join(", ")));
+        let Some(function) = function(name) else {
+            let hint = unknown(name, std::iter::empty()).unwrap_or_else(|| {
+                format!("known are {}", FUNCTIONS.map(|(known, _)| known).join(", "))
+            });
             return Err(self.mistake_at(start, format!("unknown function {name:?}; {hint}")));
-        }
+        };
         let mut values = 0;
         let mut given = Kind::Number;
         while values == 0 || self.token == "," {
@@ -306,37 +329,34 @@ impl<V: Copy, F: FnMut(&str) -> Result<Named<V>, String>> Parser<'_, V, F> {
             let start = self.start;
             let kind = self.expression(0)?;
             values += 1;
-            match (name, values) {
-                ("if", 1) => self.expect(kind, Kind::Truth, start, "the condition of if")?,
-                ("if", 2) => given = kind,
-                ("if", _) => self.expect(kind, given, start, "the last value of if")?,
-                _ => self.expect(kind, Kind::Number, start, &format!("a value of {name}"))?,
+            match (function, values) {
+                (Function::If, 1) => {
+                    self.expect(kind, Kind::Truth, start, "the condition of if")?
+                }
+                (Function::If, 2) => given = kind,
+                (Function::If, _) => self.expect(kind, given, start, "the last value of if")?,
+                (Function::One(_) | Function::Several(_), _) => {
+                    self.expect(kind, Kind::Number, start, &format!("a value of {name}"))?;
+                }
             }
-            match (name, values) {
-                ("min", 2..) => self.steps.push(Step::Two(least)),
-                ("max", 2..) => self.steps.push(Step::Two(most)),
-                _ => {}
+            if let (Function::Several(function), 2..) = (function, values) {
+                self.steps.push(Step::Two(function));
             }
         }
         self.close(")", start)?;
-        let expected = match (name, values) {
-            ("min" | "max", 2..) => return Ok(Kind::Number),
-            ("min" | "max", _) => "two values or more",
-            ("if", 3) => {
+        let expected = match (function, values) {
+            (Function::Several(_), 2..) => return Ok(Kind::Number),
+            (Function::Several(_), _) => "two values or more",
+            (Function::If, 3) => {
                 self.steps.push(Step::Choose);
                 return Ok(given);
             }
-            ("if", _) => "three values: a condition, a value if it holds, and another",
-            (_, 1) => {
-                let function = match name {
-                    "sqrt" => f64::sqrt,
-                    "abs" => f64::abs,
-                    _ => f64::floor,
-                };
+            (Function::If, _) => "three values: a condition, a value if it holds, and another",
+            (Function::One(function), 1) => {
                 self.steps.push(Step::One(function));
                 return Ok(Kind::Number);
             }
-            _ => "one value",
+            (Function::One(_), _) => "one value",
         };
         Err(self.mistake_at(start, format!("{name} has {values} values, expected {expected}")))
     }

@@ -81,7 +81,7 @@ impl PortStates {
     }
 
     /// Sets the `alpha` of a port.
-    pub fn set_alpha(&mut self, port: usize, alpha: f64) {
+    pub(crate) fn set_alpha(&mut self, port: usize, alpha: f64) {
         self.ports[port].alpha = alpha;
     }
 

@@ -26,13 +26,26 @@ const MOST_COUNTED: usize = 1 << 24;
 type Dataset = DatasetBase<Array2<f64>, Array1<bool>>;
 
 pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
-    let params = task.params.get();
+    // Each parameter is checked here, or `grow` hands it on.
+    let &ForestParams {
+        n_estimators,
+        max_depth,
+        max_features: _,
+        min_samples_leaf: _,
+        min_samples_split: _,
+        criterion: _,
+        class_weight,
+        monotone,
+        bootstrap,
+        max_samples: _,
+        seed: _,
+        max_bins,
+    } = task.params.get();
     let check = Unsupported::unless;
-    let has_bins = params.max_bins != ForestParams::default().max_bins;
-    check(!has_bins, "max_bins", "must be left alone: it has no bins")?;
-    let is_plain = params.bootstrap || (params.n_estimators == 1 && draws_all(task));
+    Unsupported::unless_plain(max_bins, monotone)?;
+    let is_plain = bootstrap || (n_estimators == 1 && draws_all(task));
     check(is_plain, "bootstrap", "must be on, but for one tree on all features")?;
-    let weights = class_weights(params.class_weight);
+    let weights = class_weights(class_weight);
     check(
         weights.is_some(),
         "class_weight",
@@ -46,7 +59,7 @@ pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
             most_rows: MOST_COUNTED / heaviest as usize,
             // The values, those of a sample and of its features, sorted pairs and a copy of a
             // column, and two masks for each level.
-            bytes_per_row: 48 * features + 32 + 2 * usize::from(params.max_depth),
+            bytes_per_row: 48 * features + 32 + 2 * usize::from(max_depth),
         },
         grow,
     })

@@ -21,23 +21,32 @@ const TOOL: &str = "smartcore 0.7.0";
 type TheirForest = RandomForestClassifier<f64, u32, DenseMatrix<f64>, Vec<u32>>;
 
 pub(super) fn method(task: &FitTask) -> Result<Method, Unsupported> {
-    let params = task.params.get();
-    let ours = ForestParams::default();
+    // Each parameter is checked here, or `fit` hands it on.
+    let &ForestParams {
+        n_estimators: _,
+        max_depth,
+        max_features: _,
+        min_samples_leaf: _,
+        min_samples_split: _,
+        criterion: _,
+        class_weight,
+        monotone,
+        bootstrap,
+        max_samples,
+        seed: _,
+        max_bins,
+    } = task.params.get();
     let check = Unsupported::unless;
+    Unsupported::unless_plain(max_bins, monotone)?;
+    check(class_weight == ClassWeight::None, "class_weight", "must be none: it weighs no rows")?;
+    check(bootstrap, "bootstrap", "must be on: it always draws samples")?;
     check(
-        params.class_weight == ClassWeight::None,
-        "class_weight",
-        "must be none: it weighs no rows",
-    )?;
-    check(params.bootstrap, "bootstrap", "must be on: it always draws samples")?;
-    check(
-        params.max_samples.is_none(),
+        max_samples.is_none(),
         "max_samples",
         "must not be set: it draws as many rows as there are",
     )?;
-    check(params.max_bins == ours.max_bins, "max_bins", "must be left alone: it has no bins")?;
     // Floats, their order, labels twice, and samples for each node that waits to be split.
-    let waiting = 2 + (1 << params.max_depth);
+    let waiting = 2 + (1 << max_depth);
     let bytes_per_row = 16 * task.features.len() + 40 + 8 * waiting;
     let limits = Limits { most_rows: usize::MAX, bytes_per_row };
     Ok(Method { tool: TOOL.to_owned(), limits, grow })

@@ -2,7 +2,9 @@
 
 use crate::rows::{rows, task};
 use dropcast_interop::{TrainerCrate, TrainerError, train};
-use dropcast_train::{ClassWeight, Fitted, ForestParams, MaxFeatures, RunBatch, Split, fit};
+use dropcast_train::{
+    ClassWeight, Fitted, ForestParams, MaxFeatures, Monotone, RunBatch, Split, fit,
+};
 use std::slice::from_ref;
 
 /// The trainers that were built.
@@ -86,7 +88,7 @@ fn deep_forests_learn_what_is_there() {
 
 #[test]
 fn provenance_names_the_crate_and_its_version_in_the_lock_file() {
-    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
     let lock = std::fs::read_to_string(lock).unwrap();
     for trainer in built() {
         for max_features in [MaxFeatures::Sqrt, MaxFeatures::All] {
@@ -113,6 +115,7 @@ fn parameters_that_a_trainer_lacks_are_refused() {
     for trainer in built() {
         assert!(refused(trainer, |p| p.max_bins = 64).contains("max_bins"));
         assert!(refused(trainer, |p| p.bootstrap = false).contains("bootstrap"));
+        assert!(refused(trainer, |p| p.monotone = Monotone::On).contains("monotone"));
         let weight = refused(trainer, |p| p.class_weight = ClassWeight::Balanced);
         assert!(weight.contains("class_weight"), "{weight}");
     }

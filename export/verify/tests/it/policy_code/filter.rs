@@ -12,7 +12,7 @@ use dropcast_forest::{Forest, Node, Tree};
 use std::fs;
 
 /// What the state of a switch takes in Rust, without its memory of the queues.
-const BESIDE_QUEUES: usize = 304;
+const BESIDE_QUEUES: usize = 208;
 
 /// Those of `level4`, and others without memory or with the same.
 const IN_RUST: &str =

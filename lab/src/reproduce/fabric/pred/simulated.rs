@@ -2,7 +2,7 @@
 
 use dropcast_fabric::{Fabric, Simulation, SimulationOutcome, Sink, Workload};
 use dropcast_pipeline::PipelineError;
-use dropcast_switch::{NoParameters, PolicySpec};
+use dropcast_switch::PolicySpec;
 
 /// Of links, bits per second, and what a link of a round trip within a leaf adds to the 80 us of the paper's simulations
 /// (section 6.3.1), nanoseconds.
@@ -20,7 +20,7 @@ pub(super) fn simulate(
     flows: impl Workload,
     sink: &mut impl Sink,
 ) -> Result<SimulationOutcome, PipelineError> {
-    let sharing = PolicySpec::CompleteSharing(NoParameters {});
+    let sharing = PolicySpec::CompleteSharing(Default::default());
     let simulation = Simulation::new(fabric, |_, site| sharing.build(site), flows)
         .map_err(|error| PipelineError::setting("aqm", error.to_string()))?;
     simulation.run(sink).map_err(PipelineError::stated)
