@@ -12,13 +12,8 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
-<<<<<<< HEAD
 use crate::policy_code::{drain_bytes, long_bytes};
-use crate::tracker::{self, Dialect, Kept};
-=======
-use crate::policy_code::long_bytes;
 use crate::tracker::{self, Dialect};
->>>>>>> 3b6e546381c1fcabbc6d4a59802ef2820f545919
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, Keeps, crc32};
 use layout::Layout;
