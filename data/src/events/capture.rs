@@ -5,7 +5,7 @@ use super::file_kind::FileKind;
 use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::rule_use::RuleUse;
-use super::source::{EventSource, Seen};
+use super::source::{EventSource, Opened, Seen};
 use crate::capture::{
     CaptureMap, CaptureStart, CaptureSummary, CaptureTimes, Ingress, MirrorClocks, PacketFacts,
     PacketFile, PacketHeaders, RawPacket, RawTime, Sight, Wrapping, WrongStamp, read_headers,
@@ -113,7 +113,7 @@ fn start_of(file: &str, input: &mut TextInput) -> Result<CaptureStart, DataError
     CaptureStart::of(head).ok_or_else(|| DataError::file(file, problem, "expected pcap or pcapng"))
 }
 
-fn open(mut input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+fn open(mut input: TextInput, opening: &Opening<'_>) -> Opened {
     let &Opening { file, name, options, clocks } = opening;
     let start = start_of(file, &mut input)?;
     let specs = opening.switches_of_no_table()?;

@@ -2,7 +2,7 @@
 
 use super::columns::EventColumns;
 use super::file_kind::FileKind;
-use super::source::EventSource;
+use super::source::Opened;
 use super::time_unit::TimeUnit;
 use crate::capture::MirrorClocks;
 use crate::drop_reports::DropReports;
@@ -23,7 +23,7 @@ pub struct EventFormat {
     pub(super) looks_like: fn(head: &[u8], name: &str) -> bool,
     /// Starts to read it.
     #[serde(skip)]
-    pub(super) open: fn(TextInput, &Opening<'_>) -> Result<Box<dyn EventSource>, DataError>,
+    pub(super) open: fn(TextInput, &Opening<'_>) -> Opened,
     /// Tells what a file of this name is without reading it through, where events have these columns.
     #[serde(skip)]
     pub(super) describe: fn(TextInput, &str, &EventColumns) -> Result<FileKind, DataError>,

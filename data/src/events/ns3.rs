@@ -5,7 +5,7 @@ use super::file_kind::FileKind;
 use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::rule_use::RuleUse;
-use super::source::{EventSource, Seen};
+use super::source::{EventSource, Opened, Seen};
 use super::time::read_time;
 use super::time_unit::TimeUnit;
 use crate::capture::Sight;
@@ -64,7 +64,7 @@ pub(super) const FORMAT: EventFormat = EventFormat {
 };
 
 /// Of a trace of one device, the name of the file ends in node and device.
-fn open(input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+fn open(input: TextInput, opening: &Opening<'_>) -> Opened {
     let specs = opening.switches_of_no_table()?;
     let expected = "expected the lines of ns-3's AsciiTraceHelper";
     let map = opening.options.maps.ns3.clone();

@@ -6,7 +6,7 @@ use super::format::{EventFormat, Opening};
 use super::gate::Gate;
 use super::kind::{read_kind, read_reason, with_mark, with_reason};
 use super::rule_use::RuleUse;
-use super::source::{EventSource, Seen};
+use super::source::{EventSource, Opened, Seen};
 use super::time::read_time;
 use super::time_unit::TimeUnit;
 use crate::capture::Sight;
@@ -27,7 +27,7 @@ pub(crate) struct EventRows {
 pub(super) const FORMAT: EventFormat =
     EventFormat { name: "csv", looks_like: |_, _| true, open, describe };
 
-fn open(input: TextInput, opening: &Opening<'_>) -> Result<Box<dyn EventSource>, DataError> {
+fn open(input: TextInput, opening: &Opening<'_>) -> Opened {
     let &Opening { file, options, .. } = opening;
     let rows = CsvRows::start(file, input)?;
     let places = options.columns.locate(file, rows.header()).map_err(|error| {

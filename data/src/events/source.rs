@@ -6,6 +6,9 @@ use super::rule_use::RuleUse;
 use crate::capture::{CaptureSummary, Sight};
 use crate::{DataError, EventBatch};
 
+/// An opened file of packet events, or what is wrong with it.
+pub(super) type Opened = Result<Box<dyn EventSource>, DataError>;
+
 /// An opened file of packet events. No method has a default: a format says of each what it is for it.
 pub(super) trait EventSource: Send {
     /// The next good events, perhaps none; `None` after the last.

@@ -36,6 +36,9 @@ pub struct Cycle {
     pub imports: Vec<(PathBuf, PathBuf)>,
 }
 
+/// By two modules: which file of the first imports which of the second.
+type Imports = BTreeMap<(usize, usize), Vec<(usize, usize)>>;
+
 /// The modules below `src` that import each other, directly or through others. `src` holds a crate's `lib.rs` or
 /// `main.rs`.
 ///
@@ -43,9 +46,8 @@ pub struct Cycle {
 /// If a file is missing or cannot be parsed.
 pub fn import_cycles(src: &Path) -> Result<Vec<Cycle>, TidyError> {
     let krate = modules::Modules::read(src)?;
-    // By the module that both are in: the two of its modules, and the files.
-    let mut levels: BTreeMap<usize, BTreeMap<(usize, usize), Vec<(usize, usize)>>> =
-        BTreeMap::new();
+    // By the module that both files are in.
+    let mut levels: BTreeMap<usize, Imports> = BTreeMap::new();
     let mut imports = BTreeSet::new();
     for (module, path) in imports::paths(&krate) {
         let from = krate.modules[module].file;
