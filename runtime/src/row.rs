@@ -2,8 +2,6 @@
 //! them with those of `dropcast-features`.
 
 use crate::NotReady;
-use crate::classes;
-use crate::virtual_lqd::VirtualLqd;
 
 /// The queues that features describe.
 pub(crate) trait Queues {
@@ -171,37 +169,5 @@ impl Columns {
     /// How many values a row has.
     pub(crate) fn length(&self) -> usize {
         self.length
-    }
-}
-
-impl Queues for VirtualLqd<'_> {
-    fn queue_bytes(&self, queue: usize) -> u32 {
-        self.memory.queues[queue].bytes
-    }
-
-    fn lengths(&self) -> impl Iterator<Item = u32> {
-        self.queues().iter().map(|queue| queue.bytes)
-    }
-
-    fn expected(&self, eighths: u32) -> impl Iterator<Item = u64> {
-        let per_port = self.switch.queues_per_port as usize;
-        let ports = self.queues().chunks_exact(per_port).enumerate();
-        ports.flat_map(move |(port, queues)| {
-            let drain_bytes = self.drain_bytes(port);
-            queues.iter().map(move |queue| queue.expected_bytes(drain_bytes, eighths))
-        })
-    }
-
-    fn occupancy_bytes(&self) -> u32 {
-        self.occupancy_bytes
-    }
-
-    fn averages(&self, queue: usize) -> [u32; 2] {
-        [queue, self.queues().len()].map(|of| self.memory.averages[of].value())
-    }
-
-    fn classed(&self, own: u32) -> [u64; 2] {
-        let classes = &*self.memory.classes;
-        [classes::bytes_up_to(classes, own), self.cut.bytes_up_to(classes, own)]
     }
 }

@@ -5,8 +5,9 @@
 //! in O(1) and has every option. This one needs no heap and has only the defaults: the tail of the
 //! longest pushable queue is the victim, ties go to the lowest queue, a packet fits if `Q + s <= B`.
 
-use crate::classes::Cut;
+use crate::classes::{self, Cut};
 use crate::memory::{Memory, NOWHERE, PREDICTED, PacketState, QueueState, recent_bytes};
+use crate::row::Queues;
 use crate::{DriftMonitor, Keeps, SwitchConstants};
 
 /// The packets that push-out Longest Queue Drop would hold in a switch whose ports always serve.
@@ -237,4 +238,36 @@ enum Change {
     Arrived(u32),
     /// A packet departed or was pushed out.
     Left,
+}
+
+impl Queues for VirtualLqd<'_> {
+    fn queue_bytes(&self, queue: usize) -> u32 {
+        self.memory.queues[queue].bytes
+    }
+
+    fn lengths(&self) -> impl Iterator<Item = u32> {
+        self.queues().iter().map(|queue| queue.bytes)
+    }
+
+    fn expected(&self, eighths: u32) -> impl Iterator<Item = u64> {
+        let per_port = self.switch.queues_per_port as usize;
+        let ports = self.queues().chunks_exact(per_port).enumerate();
+        ports.flat_map(move |(port, queues)| {
+            let drain_bytes = self.drain_bytes(port);
+            queues.iter().map(move |queue| queue.expected_bytes(drain_bytes, eighths))
+        })
+    }
+
+    fn occupancy_bytes(&self) -> u32 {
+        self.occupancy_bytes
+    }
+
+    fn averages(&self, queue: usize) -> [u32; 2] {
+        [queue, self.queues().len()].map(|of| self.memory.averages[of].value())
+    }
+
+    fn classed(&self, own: u32) -> [u64; 2] {
+        let classes = &*self.memory.classes;
+        [classes::bytes_up_to(classes, own), self.cut.bytes_up_to(classes, own)]
+    }
 }

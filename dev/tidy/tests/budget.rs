@@ -19,8 +19,9 @@ fn root() -> PathBuf {
 
 /// Words of the pages in a folder.
 fn words(folder: &str) -> usize {
-    let files =
-        fs::read_dir(root().join(folder)).expect("a folder").map(|file| file.unwrap().path());
+    let files = fs::read_dir(root().join(folder))
+        .expect("a folder")
+        .map(|file| file.expect("a file").path());
     let pages = files.filter(|file| file.extension().is_some_and(|end| end == "md"));
     pages.map(|page| fs::read_to_string(page).expect("text").split_whitespace().count()).sum()
 }
