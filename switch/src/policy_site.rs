@@ -1,6 +1,6 @@
 //! Where a policy is built.
 
-use crate::policies::ndt::network::Network;
+use crate::ndt_network::Network;
 use crate::{AlwaysAccept, BuildError, Fit, Flipped, LineRate, Predictor, Victim};
 use dropcast_data::SwitchSpec;
 

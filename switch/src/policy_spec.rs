@@ -1,6 +1,7 @@
 //! Every buffer-sharing policy by name (`docs/policies.md`).
 
 use crate::about::PolicyParameters;
+use crate::lqd::LqdParameters;
 use crate::policies::abm::AbmParameters;
 use crate::policies::complete_sharing::CompleteSharingParameters;
 use crate::policies::credence::CredenceParameters;
@@ -12,7 +13,6 @@ use crate::policies::follow_lqd::FollowLqdParameters;
 use crate::policies::follow_max::FollowMaxParameters;
 use crate::policies::harmonic::HarmonicParameters;
 use crate::policies::intelligent_buffer::IntelligentBufferParameters;
-use crate::policies::lqd::LqdParameters;
 use crate::policies::ndt::NdtParameters;
 use crate::policies::occamy::OccamyParameters;
 use crate::policies::oracle::OracleParameters;

@@ -13,7 +13,6 @@ pub mod follow_lqd;
 pub mod follow_max;
 pub mod harmonic;
 pub mod intelligent_buffer;
-pub mod lqd;
 pub mod ndt;
 pub mod occamy;
 pub mod offline_optimum;

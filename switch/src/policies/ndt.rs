@@ -1,17 +1,16 @@
 //! Neural Dynamic Threshold (Wang et al., "Learning Buffer Management Policies for Shared Memory
 //! Switches", INFOCOM 2022): Dynamic Thresholds whose `alpha` a network sets for each port.
 
-pub(crate) mod network;
 mod port_states;
 mod steered;
 
 use super::dynamic_thresholds::DynamicThresholds;
 use crate::about::{About, PolicyParameters, Sees};
-use crate::{Buffer, BuildError, Decision, ModelKind, Packet, Policy, PolicyModel, PolicySite};
-use dropcast_data::SwitchSpec;
-pub use network::{
+pub use crate::ndt_network::{
     ACTIONS, ATTRIBUTES, Activations, Network, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
 };
+use crate::{Buffer, BuildError, Decision, ModelKind, Packet, Policy, PolicyModel, PolicySite};
+use dropcast_data::SwitchSpec;
 pub use port_states::PortStates;
 use serde::{Deserialize, Serialize};
 pub use steered::{Steered, Steering};

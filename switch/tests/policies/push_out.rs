@@ -2,7 +2,7 @@
 
 use crate::traffic::{Arrivals, LINE_RATE_BPS, overload, switch_and_arrivals};
 use dropcast_data::{Outcome, SwitchSpec, Victim};
-use dropcast_switch::policies::lqd::{LqdParameters, QueueEnd};
+use dropcast_switch::lqd::{LqdParameters, QueueEnd};
 use dropcast_switch::policies::occamy::OccamyParameters;
 use dropcast_switch::{
     Buffer, DynamicThresholds, Fit, LineRate, NoObserver, Observer, Packet, Policy, Removal,

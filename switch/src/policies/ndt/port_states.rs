@@ -1,6 +1,6 @@
 //! What NDT observes of ports, and when it decides.
 
-use super::network::{ACTIONS, ATTRIBUTES, ONE};
+use crate::ndt_network::{ACTIONS, ATTRIBUTES, ONE};
 use crate::{Buffer, Packet};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;

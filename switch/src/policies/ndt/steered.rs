@@ -1,7 +1,7 @@
 //! Dynamic Thresholds whose `alpha` somebody outside the switch sets.
 
-use super::network::ATTRIBUTES;
 use super::port_states::PortStates;
+use crate::ndt_network::ATTRIBUTES;
 use crate::{Buffer, Decision, DynamicThresholds, Packet, Policy};
 use dropcast_data::SwitchSpec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
