@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Box<RunArgs>),
-    Collect(CollectArgs),
+    Collect(Box<CollectArgs>),
     Train(Box<TrainArgs>),
     Sweep(SweepArgs),
     Import(ImportArgs),

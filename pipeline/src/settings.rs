@@ -218,55 +218,33 @@ impl TrainSettings {
     /// # Errors
     /// If one is out of range, or more features are drawn than there are.
     pub fn params(&self) -> Result<CheckedForestParams, PipelineError> {
-        // A new setting is a question to this function.
-        let &TrainSettings {
-            trainer,
-            n_estimators,
-            max_depth,
-            ref features,
-            max_features,
-            min_samples_leaf,
-            min_samples_split,
-            criterion,
-            class_weight,
-            monotone,
-            max_bins,
-            no_bootstrap,
-            max_samples,
-            seeds,
-            vote: _,
-            split: _,
-            ref budget,
-            refit_leaves,
-            seed,
-        } = self;
         let params = ForestParams {
-            n_estimators,
-            max_depth,
-            max_features,
-            min_samples_leaf,
-            min_samples_split,
-            criterion,
-            class_weight,
+            n_estimators: self.n_estimators,
+            max_depth: self.max_depth,
+            max_features: self.max_features,
+            min_samples_leaf: self.min_samples_leaf,
+            min_samples_split: self.min_samples_split,
+            criterion: self.criterion,
+            class_weight: self.class_weight,
             // Neither the trainers of others nor leaves that are fitted anew keep to it.
-            monotone: match trainer {
-                Trainer::Dropcast if refit_leaves.is_none() => monotone,
+            monotone: match self.trainer {
+                Trainer::Dropcast if self.refit_leaves.is_none() => self.monotone,
                 _ => Monotone::Off,
             },
-            bootstrap: !no_bootstrap,
-            max_samples,
-            max_bins,
-            seed,
+            bootstrap: !self.no_bootstrap,
+            max_samples: self.max_samples,
+            max_bins: self.max_bins,
+            seed: self.seed,
         };
-        check_max_features(max_features, features)?;
-        if !(1..=64).contains(&seeds) {
-            let problem = format!("is {seeds}, expected 1 to 64");
+        check_max_features(self.max_features, &self.features)?;
+        if !(1..=64).contains(&self.seeds) {
+            let problem = format!("is {}, expected 1 to 64", self.seeds);
             return Err(PipelineError::setting("seeds", problem));
         }
-        if let Some(budget) = budget {
-            check_budget(budget, features)?;
+        if let Some(budget) = &self.budget {
+            check_budget(budget, &self.features)?;
         }
-        if refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
+        if self.refit_leaves.is_some_and(|rows| !(0.0..=1e12).contains(&rows)) {
             let problem = "expected a number of rows, 0 to 1e12";
             return Err(PipelineError::setting("refit_leaves", problem));
         }

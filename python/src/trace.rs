@@ -188,24 +188,17 @@ pub(crate) struct EventSource<'py> {
     switch: Option<Described>,
 }
 
-/// What [`collect`] returns.
-#[derive(IntoPyObject)]
-pub(crate) enum Found {
-    Trace(Trace),
-    /// What was done in a folder, as JSON.
-    Folder(String),
-}
-
-/// Labels events; into a file, a folder if they are one, or in memory without `output`.
+/// Labels events; into a file, a folder if they are one, or in memory without `output`. Returns the trace, or what was done
+/// in a folder as JSON.
 #[pyfunction]
-pub(crate) fn collect(
-    py: Python<'_>,
+pub(crate) fn collect<'py>(
+    py: Python<'py>,
     bar: &Bound<'_, PyAny>,
     events: EventSource<'_>,
     settings: Vec<String>,
     output: Option<PathBuf>,
     threads: Option<usize>,
-) -> PyResult<Found> {
+) -> PyResult<Bound<'py, PyAny>> {
     let mut task: CollectTask = parse(py, settings)?;
     task.switch = events.switch.map(|switch| switch.switch(py)).transpose()?;
     let data = match events.frames.is_empty() {
@@ -220,7 +213,9 @@ pub(crate) fn collect(
     let labelled =
         work::run(py, bar, |progress| task.collect(data, output.as_deref(), &resources, progress))?;
     let (collected, mut trace) = match labelled {
-        Labelled::Folder(collected) => return Ok(Found::Folder(errors::to_json(py, &collected)?)),
+        Labelled::Folder(collected) => {
+            return Ok(errors::to_json(py, &collected)?.into_pyobject(py)?.into_any());
+        }
         Labelled::Trace { collected, rows: Some(rows) } => (collected, Trace::of(py, rows, None)?),
         Labelled::Trace { collected, rows: None } => {
             let trace = Trace::of_file(py, collected.trace.clone())?;
@@ -228,5 +223,5 @@ pub(crate) fn collect(
         }
     };
     trace.collected = Some(errors::to_json(py, &collected)?);
-    Ok(Found::Trace(trace))
+    Ok(Bound::new(py, trace)?.into_any())
 }

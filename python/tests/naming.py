@@ -66,14 +66,16 @@ def type_of(argument):
 def text():
     """The whole file."""
     parts = [name for name in settings_names()["train"] if name != "seed"]
+    refined = further(dropcast.refine)
     classifier = inspect.signature(DropcastClassifier).parameters
     tables = [
         ("LabelSettings", "", "How arrivals are labelled.", "collect", settings_names()["labels"]),
         ("CollectSettings", "LabelSettings", "Further settings of :func:`dropcast.collect`.", "collect", further(dropcast.collect)),
-        ("SplitForestSettings", "", "How forests are trained, rows divided and vote thresholds chosen.", "train", parts),
+        ("ForestSettings", "", "How forests are trained.", "train", [name for name in parts if name in refined]),
+        ("SplitForestSettings", "ForestSettings", "The same, and how rows are divided and vote thresholds chosen.", "train", parts),
         ("TrainSettings", "SplitForestSettings", "Further settings of :func:`dropcast.train`.", "train", further(dropcast.train)),
         ("ClassifierSettings", "", "Settings of :class:`dropcast.sklearn.DropcastClassifier`.", "train", list(classifier)[1:]),
-        ("RefineSettings", "", "Further settings of :func:`dropcast.refine`.", "refine", further(dropcast.refine)),
+        ("RefineSettings", "ForestSettings", "Further settings of :func:`dropcast.refine`.", "refine", refined),
         ("ReproduceSettings", "", "Further settings of :func:`dropcast.reproduce`.", "reproduce", further(dropcast.reproduce)),
     ]
     file, known = [HEAD], {"": set()}

@@ -32,8 +32,8 @@ class CollectSettings(LabelSettings, total=False):
     own: Names
 
 
-class SplitForestSettings(TypedDict, total=False):
-    """How forests are trained, rows divided and vote thresholds chosen."""
+class ForestSettings(TypedDict, total=False):
+    """How forests are trained."""
 
     trainer: Literal["dropcast", "linfa", "smartcore"]
     n_estimators: int
@@ -48,6 +48,13 @@ class SplitForestSettings(TypedDict, total=False):
     max_bins: int
     no_bootstrap: bool
     max_samples: float | None
+    budget: str | Mapping[str, int] | None
+    refit_leaves: float | None
+
+
+class SplitForestSettings(ForestSettings, total=False):
+    """The same, and how rows are divided and vote thresholds chosen."""
+
     seeds: int
     vote: str | None
     split: Literal["auto", "time", "time-blocks", "episodes", "random", "switches", "none"]
@@ -56,8 +63,6 @@ class SplitForestSettings(TypedDict, total=False):
     guard_ns: int
     test_switches: Numbers | None
     validation_switches: Numbers | None
-    budget: str | Mapping[str, int] | None
-    refit_leaves: float | None
 
 
 class TrainSettings(SplitForestSettings, total=False):
@@ -85,7 +90,7 @@ class ClassifierSettings(TypedDict, total=False):
     n_jobs: int | None
 
 
-class RefineSettings(TypedDict, total=False):
+class RefineSettings(ForestSettings, total=False):
     """Further settings of :func:`dropcast.refine`."""
 
     runs: int | None
@@ -93,21 +98,6 @@ class RefineSettings(TypedDict, total=False):
     decision: str
     rounds: int
     labelled_runs: int
-    trainer: Literal["dropcast", "linfa", "smartcore"]
-    n_estimators: int
-    max_depth: int
-    features: Names
-    max_features: str | int
-    min_samples_leaf: int
-    min_samples_split: int
-    criterion: str
-    class_weight: str
-    monotone: str
-    max_bins: int
-    no_bootstrap: bool
-    max_samples: float | None
-    budget: str | Mapping[str, int] | None
-    refit_leaves: float | None
     seed: int
 
 
