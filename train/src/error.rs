@@ -1,6 +1,6 @@
 //! Why a forest could not be trained.
 
-use crate::VoteError;
+use crate::vote_error::VoteError;
 use std::error::Error;
 
 /// Why a forest could not be trained.

@@ -52,10 +52,14 @@ mod params;
 mod partition;
 mod provenance;
 mod random;
+mod row_numbers;
 mod rows;
 mod share;
+mod source;
 mod splits;
 mod sweep;
+mod training_rows;
+mod vote_error;
 mod votes;
 
 pub use budgets::{
@@ -71,10 +75,9 @@ pub use params::{
 pub use partition::{Partition, PartitionedFit, merge_answers};
 pub use provenance::{DataOrigin, Model, Provenance};
 pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
-pub use rows::source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use rows::spill::SpillFile;
-pub use rows::training_rows::{ReadTask, TrainingRows};
 pub use share::{NotAShare, Share};
+pub use source::{BatchSource, Batches, RowArrivals, RunBatch, RunRows};
 pub use splits::{
     ChosenSplit, Part, PassedOver, RunSwitch, RunTime, Split, SplitBy, SplitChoice, SplitError,
     SplitSettings, why_split,
@@ -85,4 +88,5 @@ pub use sweep::{
     SweepPart, SweepPartError, SweepParts, SweepPlan, SweepRow, SweepScores, SweepSetting,
     SweepSummary, SweepTable, SweepTimings, assemble,
 };
+pub use training_rows::{ReadTask, TrainingRows};
 pub use votes::{ForestScores, NoReplay, VoteError, VoteReplay, VoteRule};

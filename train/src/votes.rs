@@ -2,12 +2,11 @@
 //! if a split has no validation rows; never test rows.
 
 mod choose;
-mod error;
 mod interval;
 mod replay;
 mod rule;
 
+pub use crate::vote_error::VoteError;
 pub use choose::ForestScores;
-pub use error::VoteError;
 pub use replay::{NoReplay, VoteReplay};
 pub use rule::VoteRule;

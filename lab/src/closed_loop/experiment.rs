@@ -6,8 +6,8 @@ use dropcast_fabric::{
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::lqd::{LqdParameters, QueueEnd};
+use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::{Alphas, PolicySpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -313,7 +313,7 @@ fn bits(values: &[u32], marks: &TrainingMarks) -> u32 {
 mod tests {
     use super::*;
     use crate::Part;
-    use crate::rows::source::RunRows;
+    use crate::source::RunRows;
     use crate::splits::Parts;
     use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use super::sketch::ValueSketch;
 use crate::Part;
-use crate::rows::source::RunRows;
 use crate::rows::training_marks::TrainingMarks;
+use crate::source::RunRows;
 use crate::splits::Parts;
 use dropcast_forest::binning::Bins;
 use proptest::prelude::*;

@@ -8,8 +8,8 @@ use crate::bins::sketch::merge_counts;
 use crate::growth::histogram::LevelCounts;
 use crate::growth::part_scores::PartScores;
 use crate::rows::row_kind::{MOST_COUNTED, RowKind};
-use crate::rows::training_rows::RowCounts;
 use crate::splits::{RunSwitch, RunTimes};
+use crate::training_rows::RowCounts;
 use serde::{Deserialize, Serialize};
 
 /// The answer to a question, by one or several partitions.

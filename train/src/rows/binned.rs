@@ -3,8 +3,8 @@
 use crate::error::TrainError;
 use crate::rows::row_kind::RowKind;
 use crate::rows::sorted_rows::SortedRows;
-use crate::rows::source::PIECE_ROWS;
 use crate::rows::spill::{Spill, SpillFile};
+use crate::source::PIECE_ROWS;
 use dropcast_data::Threads;
 use dropcast_forest::binning::Bins;
 use std::collections::BTreeMap;

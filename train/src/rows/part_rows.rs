@@ -1,7 +1,7 @@
 //! The rows of one part of a split, to measure a model on rows it has not seen.
 
-use crate::rows::row_numbers::RowNumbers;
-use crate::rows::source::RunRows;
+use crate::row_numbers::RowNumbers;
+use crate::source::RunRows;
 use crate::splits::{RunTimes, SplitPlan};
 use crate::{BatchSource, Part, RunBatch, Split, TrainError};
 use std::borrow::Cow;

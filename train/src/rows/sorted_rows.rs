@@ -2,7 +2,7 @@
 
 use crate::Part;
 use crate::rows::row_kind::RowKind;
-use crate::rows::source::RunRows;
+use crate::source::RunRows;
 use crate::splits::Parts;
 use dropcast_forest::binning::Bins;
 use std::cmp::Reverse;

@@ -1,7 +1,7 @@
 //! Which rows train, and which of those are drops.
 
 use crate::Part;
-use crate::rows::source::RunRows;
+use crate::source::RunRows;
 use crate::splits::Parts;
 
 /// Marks of neighbouring rows.

@@ -5,7 +5,7 @@ use super::split::Split;
 use super::times::{RunTimes, arrivals};
 use crate::TrainError;
 use crate::random::Purpose;
-use crate::rows::source::RunRows;
+use crate::source::RunRows;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 

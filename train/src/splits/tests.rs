@@ -1,9 +1,9 @@
 //! Which rows each split gives to which part.
 
 use super::*;
-use crate::rows::row_numbers::RowNumbers;
-use crate::rows::source::each_gathered;
+use crate::row_numbers::RowNumbers;
 use crate::share::Share;
+use crate::source::each_gathered;
 use crate::{RunBatch, TrainError};
 use dropcast_data::LabelledBatch;
 use std::num::NonZeroU32;

@@ -3,9 +3,9 @@
 use super::episodes::{Cuts, cut_drops};
 use super::part::{RunSwitch, RunTime};
 use super::split::Split;
-use crate::rows::row_numbers::RowNumbers;
-use crate::rows::source::{RowArrivals, RunRows, each_gathered};
+use crate::row_numbers::RowNumbers;
 use crate::share::Share;
+use crate::source::{RowArrivals, RunRows, each_gathered};
 use crate::{BatchSource, TrainError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! The choice of vote thresholds.
 
-use super::error::VoteError;
 use super::interval::{GainEnds, low_ends};
 use super::replay::{NoReplay, VoteReplay};
 use super::rule::VoteRule;
 use crate::splits::Part;
+use crate::vote_error::VoteError;
 use dropcast_forest::{LaneSent, OperatingPoint, ScoreHistogram, VoteLane, VotePolicy};
 use std::cmp::Ordering;
 

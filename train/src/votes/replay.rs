@@ -1,7 +1,7 @@
 //! How vote rules ask for replays.
 
-use super::error::VoteError;
 use crate::splits::Part;
+use crate::vote_error::VoteError;
 use dropcast_forest::{LaneSent, VoteLane};
 
 /// Replays the rows that votes are chosen on.

@@ -1,7 +1,7 @@
 //! The rules that choose vote thresholds, and their texts.
 
-use super::error::VoteError;
 use crate::share::Share;
+use crate::vote_error::VoteError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -1,11 +1,11 @@
 //! The rows that forests are trained on, read once.
 
 use crate::bins::sketch::ValueSketch;
+use crate::row_numbers::RowNumbers;
 use crate::rows::binned::{BinnedRows, ChunkWriter};
-use crate::rows::row_numbers::RowNumbers;
 use crate::rows::sorted_rows::SortedRows;
-use crate::rows::source::{RunRows, each_gathered};
 use crate::rows::training_marks::TrainingMarks;
+use crate::source::{RunRows, each_gathered};
 use crate::splits::{Parts, RunTimes, SplitPlan};
 use crate::{BatchSource, DataOrigin, SpillFile, Split, TrainError};
 use dropcast_data::Threads;

@@ -1,6 +1,6 @@
 //! How a row is identified.
 
-use crate::rows::source::RunRows;
+use crate::source::RunRows;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
