@@ -16,6 +16,7 @@ fn packets() -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_template_of_a_policy_builds_and_decides() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a folder");
     let elsewhere = tempfile::tempdir().expect("a temporary folder");

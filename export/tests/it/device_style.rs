@@ -76,6 +76,7 @@ fn switch(reserved_bytes: Vec<u32>) -> SwitchSpec {
 
 /// The headers of the decision as they stand.
 #[test]
+#[ignore = "slow"]
 fn nothing_is_found_in_the_headers() {
     let [tracker, decision] =
         ["tracker", "decision"].map(|of| format!("-I{}", source(of).display()));
@@ -89,6 +90,7 @@ fn nothing_is_found_in_the_headers() {
 
 /// What exports write for a model and a switch, in C, C++ and for the kernel.
 #[test]
+#[ignore = "slow"]
 fn nothing_is_found_in_exports() {
     for (features, reserved_bytes) in
         [("level4,rank,paper4", Vec::new()), ("cut1,longest_gap", vec![900, 0])]
@@ -112,6 +114,7 @@ fn nothing_is_found_in_exports() {
 
 /// What exports write for policies on a switch's own queues.
 #[test]
+#[ignore = "slow"]
 fn nothing_is_found_in_policies() {
     let (forest, origin) = example_of("level4,rank,paper4");
     let filter = ForestFilter { alpha: vec![8.0], gate: Some(0.5), forest, origin };

@@ -213,6 +213,7 @@ fn all_occur(counts: impl IntoIterator<Item = [u64; 5]>) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_packet_of_the_sample_is_decided_alike() {
     let input = sample();
     let counts = ["level4", "paper4", "cut1", "class1"].map(|features| {
@@ -224,6 +225,7 @@ fn every_packet_of_the_sample_is_decided_alike() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_packet_of_generated_traces_is_decided_alike() {
     let features =
         ["level4", "paper4", "cut1", "carry4", "paper4,longest,rank", "cut1,class1,level1"];
@@ -294,6 +296,7 @@ fn events_of(workload: &LeafWorkload) -> Vec<Event> {
 /// Ports of different rates, every scheduler, transmit rings, queues that nothing is pushed out of,
 /// packets of all sizes, many at the same time.
 #[test]
+#[ignore = "slow"]
 fn every_packet_at_any_switch_is_decided_alike() {
     all_occur((0..18).map(|seed| {
         let (spec, events) = any_switch(seed);
@@ -312,6 +315,7 @@ fn every_packet_at_any_switch_is_decided_alike() {
 
 /// Queues with bytes beside the shared buffer, which they use first, under every scheduler.
 #[test]
+#[ignore = "slow"]
 fn every_packet_with_reserved_bytes_is_decided_alike() {
     all_occur((0..18).map(|seed| {
         let (spec, events) = any_switch(seed);

@@ -13,6 +13,7 @@ fn verilog() -> Target {
 
 /// Small ones are interpreted by Icarus Verilog, the last one is compiled by Verilator, too.
 #[test]
+#[ignore = "slow"]
 fn pipelines_agree() {
     for (seed, shape) in SHAPES.into_iter().enumerate() {
         agrees(&forest_of(shape, seed as u64), "verilog", 2000);

@@ -128,6 +128,7 @@ fn levels_average_as_double_precision_does() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn levels_keep_the_features_of_traffic() {
     let paper4 = FeatureSet::paper4();
     let paper4 = [0, 1, 2, 3].map(|nth: usize| usize::from(paper4.features()[nth].code()));

@@ -91,6 +91,7 @@ fn the_exported_filter_is_the_policy() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_feature_is_that_of_the_policy() {
     let mut counts = Vec::new();
     for seed in 0..6 {

@@ -94,6 +94,7 @@ pub(super) fn sample_arrivals() -> (SwitchSpec, Arrivals) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_exported_rule_is_the_policy() {
     let mut verdicts = [0, 0];
     for seed in 0..6 {
@@ -137,6 +138,7 @@ fn what_the_header_cannot_do_is_refused() {
 
 /// What is wrong in one place of the header is wrong about some packet of the exported ones.
 #[test]
+#[ignore = "slow"]
 fn the_exported_packets_tell_a_header_with_one_change() {
     let rate = 10_000_000_000;
     let spec =

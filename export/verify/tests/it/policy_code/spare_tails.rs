@@ -43,6 +43,7 @@ fn early(code: &PolicyCode, spec: &SwitchSpec) -> usize {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_exported_code_is_the_policy() {
     for (queues, buffer_bytes, alphas, text) in [
         (1, 60_000, "[8]", "spare-tails:flows=64"),
@@ -132,6 +133,7 @@ fn the_exported_packets_tell_a_header_with_one_change() {
 
 /// The same of the module.
 #[test]
+#[ignore = "slow"]
 fn the_exported_packets_tell_a_module_with_one_change() {
     let code = code("spare-tails:flows=1024,base=dt:alpha=[8, 4]");
     let mut left = in_verilog::CHANGES.to_vec();
