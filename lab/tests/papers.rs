@@ -22,6 +22,7 @@ fn mean(measured: &MeasuredFigure, point: f64, policy: &str, metric: &str) -> f6
 
 /// ABM absorbs the incasts that DT drops, and does so with a tuned alpha and Complete Sharing as rivals, too.
 #[test]
+#[ignore = "slow"]
 fn abm_absorbs_incasts_beside_cubic() {
     let figure = at(&abm::FIGURES[0], &[0.6]);
     let scale = Scale { duration_ns: 20_000_000, runs: 2, ..abm::small() };
@@ -37,6 +38,7 @@ fn abm_absorbs_incasts_beside_cubic() {
 
 /// Credence absorbs the bursts that DT and ABM drop. It gains nothing over DT with an alpha of 8.
 #[test]
+#[ignore = "slow"]
 fn credence_absorbs_incasts_as_does_a_tuned_alpha() {
     let figure = at(&FIGURES[0], &[0.4]);
     let scale = Scale { duration_ns: 20_000_000, runs: 2, ..Scale::small() };
@@ -57,6 +59,7 @@ fn credence_absorbs_incasts_as_does_a_tuned_alpha() {
 /// FCS keeps the queue as N grows, if it counts for as long as a round trip takes with its queue. At the paper's T_QLA of
 /// 5 RTTs PRED's queue is longer than FCS's alone; at 40 RTTs it is shorter.
 #[test]
+#[ignore = "slow"]
 fn pred_settles_only_with_longer_trials() {
     let figures: Vec<_> = pred::figures().filter(|figure| figure.name == "pred-settling").collect();
     let options =
@@ -95,6 +98,7 @@ fn of_pred(name: &str, duration_ns: u64) -> MeasuredFigure {
 /// HPCC keeps a queue of almost nothing at 95% of the line, where DCTCP with PRED has a queue and the line, and six flows that
 /// begin at once make its queue grow by more than PRED's.
 #[test]
+#[ignore = "slow"]
 fn hpcc_keeps_its_queue_empty_beside_pred() {
     let measured = of_pred("pred-fig19", 22_000_000);
     let queue = |scheme| mean(&measured, 20.0, scheme, "queue_packets_mean");
@@ -108,6 +112,7 @@ fn hpcc_keeps_its_queue_empty_beside_pred() {
 
 /// With DCQCN's flows RED's queue grows, too, and PRED's does not, if its trials are long.
 #[test]
+#[ignore = "slow"]
 fn pred_holds_the_queue_of_dcqcn() {
     let measured = of_pred("pred-fig21a", 60_000_000);
     let queue = |flows, scheme| mean(&measured, flows, scheme, "queue_packets_mean");
@@ -122,6 +127,7 @@ fn pred_holds_the_queue_of_dcqcn() {
 /// Smartbuf learns its limits from peaks that a limit has cut, and drops incasts that DT absorbs; never below DT's threshold, it
 /// is DT. Static partitions are far worse.
 #[test]
+#[ignore = "slow"]
 fn smartbuf_drops_incasts_that_dt_absorbs() {
     let policies = &[
         ("Smartbuf", "smartbuf"),

@@ -34,6 +34,7 @@ fn help_of_every_command() {
 
 /// Every command in the help and the documents parses.
 #[test]
+#[ignore = "slow"]
 fn commands_that_are_shown_are_understood() {
     let room = Room::new();
     let help = COMMANDS.map(|command| room.good(&format!("{command} --help")));

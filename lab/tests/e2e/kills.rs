@@ -40,6 +40,7 @@ per_server_hz = 3000.0
 ";
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_experiment_leaves_one_result() {
     let room = Room::new();
     room.write("a.toml", format!("policies = ['lqd', 'dt']\n{FABRIC}"));
@@ -49,6 +50,7 @@ fn a_killed_experiment_leaves_one_result() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_map_leaves_one_result() {
     let room = Room::new();
     for (name, measure) in [("a", "goodput_bps"), ("b", "short_slowdown_p99")] {

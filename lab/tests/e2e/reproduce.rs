@@ -31,6 +31,7 @@ fn texts(svg: Vec<u8>) -> String {
 
 /// The tables of three figures on their pages are what is measured. The others take longer: `lab/benches/figures.py --check`.
 #[test]
+#[ignore = "slow"]
 fn tables_of_pages_are_what_is_measured() {
     let room = Room::new();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/figures.py");

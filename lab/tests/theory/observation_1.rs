@@ -56,6 +56,7 @@ fn the_ratio_of_opt_approaches_half_of_n_plus_1() {
 
 /// More than the paper claims: on these switches no sequence is worse than the observation's.
 #[test]
+#[ignore = "slow"]
 fn half_of_n_plus_1_is_exact_on_small_switches() {
     for reading in Reading::lqds() {
         for size in [(2, 2), (2, 3), (2, 4), (2, 6), (3, 2), (3, 3), (3, 4)] {

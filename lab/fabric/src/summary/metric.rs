@@ -349,7 +349,7 @@ mod tests {
     /// before.
     #[test]
     fn the_page_lists_every_metric() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fabric.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../notes/fabric.md");
         let page = std::fs::read_to_string(path).expect("the page");
         let table = page.split("| metric | unit | better |").nth(1).expect("a table");
         let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));

@@ -61,7 +61,7 @@ impl<'a> Marked<'a> {
 /// Fails if a marked table of the page is no table of these figures, less the rows and columns that it leaves out, numbers
 /// apart; or if the page shows a picture that they do not draw.
 pub(super) fn tables_are_those_of(name: &str, scales: &[&str], figures: &[MeasuredFigure]) {
-    let path = format!("{}/../docs/figures-{name}.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/notes/figures-{name}.md", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("a page of docs");
     let all = marked(&text);
     assert!(!all.is_empty(), "{path}: no marked table");
