@@ -213,6 +213,19 @@ impl TrainSettings {
         if is_plain { self.seeds } else { 1 }
     }
 
+    /// Neither the trainers of others nor leaves that are fitted anew keep to a sign.
+    fn monotone(&self) -> Result<Monotone, PipelineError> {
+        let is_kept = self.trainer == Trainer::Dropcast && self.refit_leaves.is_none();
+        match self.monotone {
+            Monotone::On if !is_kept => {
+                let problem = "on is for dropcast's own trainer, without refitted leaves; leave it out";
+                Err(PipelineError::setting("monotone", problem))
+            }
+            asked if is_kept => Ok(asked),
+            _ => Ok(Monotone::Off),
+        }
+    }
+
     /// The forest's parameters.
     ///
     /// # Errors
@@ -226,11 +239,7 @@ impl TrainSettings {
             min_samples_split: self.min_samples_split,
             criterion: self.criterion,
             class_weight: self.class_weight,
-            // Neither the trainers of others nor leaves that are fitted anew keep to it.
-            monotone: match self.trainer {
-                Trainer::Dropcast if self.refit_leaves.is_none() => self.monotone,
-                _ => Monotone::Off,
-            },
+            monotone: self.monotone()?,
             bootstrap: !self.no_bootstrap,
             max_samples: self.max_samples,
             max_bins: self.max_bins,

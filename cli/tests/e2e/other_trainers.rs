@@ -62,6 +62,8 @@ fn what_they_lack_is_refused_by_name() {
     let train = "train --data runs/small/trace.parquet -o model.json --trainer";
     for (typed, reason) in [
         ("linfa --max-bins 64", "max_bins"),
+        ("smartcore --monotone on", "monotone"),
+        ("dropcast --monotone on --refit-leaves 0", "monotone"),
         ("linfa --class-weight balanced", "class_weight"),
         ("smartcore --class-weight balanced", "class_weight"),
         ("smartcore --no-bootstrap", "bootstrap"),

@@ -103,7 +103,7 @@ fn dependencies_point_one_way_and_the_pipeline_does_not_know_the_lab() {
         !default.as_array().expect("a list").contains(&Value::String((*name).clone()))
     });
     let others: Vec<&str> = others.map(String::as_str).collect();
-    assert_eq!(others, ["lab/fabric", "lab/ndt", "lab", "python", "examples"]);
+    assert_eq!(others, ["data/objects", "lab/fabric", "lab/ndt", "lab", "python", "examples"]);
 }
 
 /// The crates that a build of these packages compiles, each with its features.
