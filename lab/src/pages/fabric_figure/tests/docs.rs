@@ -1,4 +1,4 @@
-//! The marked tables and the pictures of docs/figures-PAGE.md, as lab/benches/figures.py makes them, against what figures print.
+//! The marked tables and the pictures of lab/notes/figures-PAGE.md, as lab/benches/figures.py makes them, against what figures print.
 
 use super::super::{page, panels};
 use crate::reproduce::fabric::MeasuredFigure;
