@@ -218,7 +218,8 @@ impl TrainSettings {
         let is_kept = self.trainer == Trainer::Dropcast && self.refit_leaves.is_none();
         match self.monotone {
             Monotone::On if !is_kept => {
-                let problem = "on is for dropcast's own trainer, without refitted leaves; leave it out";
+                let problem =
+                    "on is for dropcast's own trainer, without refitted leaves; leave it out";
                 Err(PipelineError::setting("monotone", problem))
             }
             asked if is_kept => Ok(asked),

@@ -1,8 +1,8 @@
-//! What each policy says of itself to whoever compares, replays or exports policies.
+//! What comparisons, replays and exports need to know of each policy.
 
 use crate::{BuildError, PolicySpec};
 
-/// What a policy says of itself, beside its parameters. Nothing has a default: a new policy states all of it.
+/// Facts about a policy, from its parameters. No field has a default: a new policy states each.
 pub(crate) struct About<'a> {
     /// Its display name.
     pub(crate) title: &'static str,
@@ -38,7 +38,7 @@ pub enum ModelKind {
 
 /// The parameters of a policy.
 pub(crate) trait PolicyParameters {
-    /// What the policy says of itself.
+    /// The facts about the policy.
     fn about(&self) -> About<'_>;
 
     /// The setting of [`About::model`].

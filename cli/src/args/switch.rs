@@ -8,8 +8,8 @@ use std::path::PathBuf;
 /// Draft a switch description from SONiC's config_db.json or captures.
 ///
 /// Of a configuration, the buffer is the egress pool that most queues share; ports, rates, alphas and reserved bytes are
-/// those configured. Of captures, ports and the rules for their packets are drafted; rate and buffer are given. What is
-/// not carried over or not known is told, and stands in comments. Check the draft.
+/// those configured. Of captures, ports and the rules for their packets are drafted; rate and buffer are given. Anything
+/// unsupported or unknown is reported and left as a comment. Check the draft.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -20,7 +20,7 @@ pub(crate) struct SwitchArgs {
     /// The configuration; or captures, as for collect: files, patterns, or folders of them.
     #[arg(required = true, value_name = "config_db.json|CAPTURE")]
     pub(crate) file: Vec<PathBuf>,
-    /// Base round-trip time of the network, nanoseconds, which neither tells.
+    /// Base round-trip time of the network, nanoseconds, which neither has.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) base_rtt_ns: u64,
     #[command(flatten)]

@@ -47,7 +47,7 @@ mod trust;
 mod verdict;
 mod verify;
 
-/// The program that a room runs for a subcommand.
+/// The program that runs a subcommand.
 fn program(_: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_dropcast"))
 }

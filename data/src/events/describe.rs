@@ -1,4 +1,4 @@
-//! Telling our files apart without reading them through.
+//! Recognising our files without reading them through.
 
 use super::columns::EventColumns;
 use super::file_kind::{FileKind, TableShape};
@@ -11,7 +11,7 @@ use crate::tables::{Expect, Input, Table};
 use crate::trace::{meta_in_footer, meta_of};
 use std::path::Path;
 
-/// Tells what the file at `path` is by its footer or header line. Rows are not read. Events have
+/// Recognises the file at `path` by its footer or header line. Rows are not read. Events have
 /// these columns.
 ///
 /// # Errors

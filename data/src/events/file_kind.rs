@@ -20,9 +20,9 @@ pub enum FileKind {
     },
     /// Packet events that are no table.
     EventStream {
-        /// What they are in.
+        /// The format, in words.
         format: &'static str,
-        /// The page that tells how they are read.
+        /// The page that documents it.
         page: &'static str,
     },
     /// Packets of a capture.

@@ -1,4 +1,4 @@
-//! What a format of packet events is: how it is told, opened and described. `formats.rs` lists them.
+//! What a format of packet events is: how it is recognised, opened and described. `formats.rs` lists them.
 
 use super::columns::EventColumns;
 use super::file_kind::FileKind;
@@ -11,20 +11,19 @@ use crate::switch::InputMaps;
 use crate::{DataError, OnBadRow, SwitchSpecs};
 use serde::Serialize;
 
-/// A format of packet events in text or packets. Tables of columns (Parquet, Arrow IPC) are none of them: every reader
-/// knows these.
+/// A format of packet events in text or packets. Tables (Parquet, Arrow IPC) are not listed: every reader opens them.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(transparent)]
 pub struct EventFormat {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'static str,
-    /// Whether a file that begins so, and has this name, is of it.
+    /// Whether a file with these first bytes and this name has this format.
     #[serde(skip)]
     pub(super) looks_like: fn(head: &[u8], name: &str) -> bool,
     /// Starts to read it.
     #[serde(skip)]
     pub(super) open: fn(TextInput, &Opening<'_>) -> Opened,
-    /// Tells what a file of this name is without reading it through, where events have these columns.
+    /// Describes a file by its first bytes; events have these columns.
     #[serde(skip)]
     pub(super) describe: fn(TextInput, &str, &EventColumns) -> Result<FileKind, DataError>,
 }
@@ -41,7 +40,7 @@ pub struct EventOptions {
     pub time_unit: Option<TimeUnit>,
     /// What to do with bad rows.
     pub on_bad_row: OnBadRow,
-    /// The format; told from the first bytes by default.
+    /// The format; recognised from the first bytes by default.
     pub format: Option<EventFormat>,
     /// Switches and ports of traces and captures.
     pub maps: InputMaps,
@@ -56,14 +55,14 @@ pub struct EventOptions {
     pub drops: Option<DropReports>,
 }
 
-/// What a format is told of the file that it opens.
+/// What a format knows of the file that it opens.
 pub(super) struct Opening<'a> {
     /// What errors call it.
     pub(super) file: &'a str,
     /// Its name, without its folder.
     pub(super) name: &'a str,
     pub(super) options: &'a EventOptions,
-    /// Of switches that mirror to captures.
+    /// Clocks of switches that mirror to captures.
     pub(super) clocks: &'a MirrorClocks,
 }
 

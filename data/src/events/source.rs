@@ -1,4 +1,4 @@
-//! What every format of packet events gives.
+//! What a reader of each format of packet events does.
 
 use super::columns::EventPlaces;
 use super::gate::Gate;
@@ -9,7 +9,7 @@ use crate::{DataError, EventBatch};
 /// An opened file of packet events, or what is wrong with it.
 pub(super) type Opened = Result<Box<dyn EventSource>, DataError>;
 
-/// An opened file of packet events. No method has a default: a format says of each what it is for it.
+/// An opened file of packet events. No method has a default: each format implements all of them.
 pub(super) trait EventSource: Send {
     /// The next good events, perhaps none; `None` after the last.
     fn next_batch(&mut self, gate: &mut Gate) -> Result<Option<EventBatch>, DataError>;
@@ -23,16 +23,16 @@ pub(super) trait EventSource: Send {
     /// Where its columns are, if it has columns.
     fn places(&self) -> Option<&EventPlaces>;
 
-    /// Whether it tells which packets the real switch dropped, even if it dropped none.
+    /// Whether the format records drops of the real switch; true even if there were none.
     fn tells_drops(&self) -> bool;
 
-    /// The rules that say where its packets belong, and which of them a packet met so far.
+    /// The rules that assign packets to switches, ports and queues, and which have matched so far.
     fn rule_uses(&self) -> Vec<RuleUse>;
 
     /// What was read so far, if it is a capture.
     fn seen(&self) -> Option<Seen<'_>>;
 
-    /// Of a capture, the interface of each packet of the last batch, and what it says of itself.
+    /// For a capture: the interface of each packet of the last batch, and its headers.
     fn take_sights(&mut self) -> Vec<(u32, Sight)>;
 }
 

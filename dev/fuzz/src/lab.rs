@@ -24,9 +24,6 @@ fn flows(bytes: &[u8]) {
     }
 }
 
-/// A fuzz target.
-pub(crate) type FuzzTarget = fn(&[u8]);
-
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [(&str, FuzzTarget); 2] =
+pub(crate) const TARGETS: [(&str, fn(&[u8])); 2] =
     [("flows", flows), ("lab_settings", lab_settings)];

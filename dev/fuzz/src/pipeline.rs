@@ -156,11 +156,8 @@ fn events(bytes: &[u8], format: &str) {
     });
 }
 
-/// A fuzz target.
-pub(crate) type FuzzTarget = fn(&[u8]);
-
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [(&str, FuzzTarget); 12] = [
+pub(crate) const TARGETS: [(&str, fn(&[u8])); 12] = [
     ("arrow", arrow),
     ("capture", capture),
     ("csv", csv),

@@ -54,8 +54,8 @@ pub(super) struct SimulateArgs {
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<std::num::NonZeroUsize>,
-    /// Add each run that ends to this file, and do not repeat those that it has: an experiment that was stopped goes
-    /// on. --output then has no files of each run.
+    /// Cache finished runs in this file; an interrupted experiment resumes from it. --output then has no files of each
+    /// run.
     #[arg(long, value_name = "RUNS.jsonl", conflicts_with = "record")]
     pub(super) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
@@ -77,7 +77,7 @@ pub(super) struct SimulateArgs {
 ///
 /// At each point LQD, rivals that need no oracle (tuned alphas and the untrained rule, unless `policies` lists
 /// others) and every decision with every oracle carry the same flows. The best rival of a point and a measure is
-/// chosen on other runs than those that are compared. The summary tells who is better than it, and who worse,
+/// chosen on other runs than those that are compared. The summary says who is better than it, and who worse,
 /// beyond what many comparisons give by chance, and which share of LQD's gain each gets. Writes map.csv, map.json
 /// and heat maps as SVG.
 #[derive(Debug, Args)]
@@ -101,8 +101,7 @@ pub(super) struct MapArgs {
     /// Threads; what is found is the same with any number.
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<std::num::NonZeroUsize>,
-    /// Add each run that ends to this file, and do not repeat those that it has: a job that was stopped goes on
-    /// (lab/notes/fabric.md).
+    /// Cache finished runs in this file; an interrupted map resumes from it (lab/notes/fabric.md).
     #[arg(long, value_name = "RUNS.jsonl")]
     pub(super) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
@@ -147,7 +146,7 @@ pub(super) struct RefineArgs {
     /// Threads; the result is the same with any number.
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<std::num::NonZeroUsize>,
-    /// Add each run that ends to this file, and do not repeat those that it has: a search that was stopped goes on.
+    /// Cache finished runs in this file; an interrupted search resumes from it.
     #[arg(long, value_name = "RUNS.jsonl")]
     pub(super) keep: Option<PathBuf>,
     /// Folder for model.json and rounds.json.

@@ -19,7 +19,8 @@ mod reproduce;
 #[path = "../../../cli/tests/e2e/room.rs"]
 mod room;
 
-/// The program that a room runs for a subcommand. `dropcast` is no program of this package: it is beside the lab's.
+/// The program that runs a subcommand. `dropcast` belongs to another package: `cargo build --release` puts it next to the
+/// lab's.
 fn program(subcommand: &str) -> PathBuf {
     let lab = Path::new(env!("CARGO_BIN_EXE_dropcast-lab"));
     let is_pipelines = ["collect", "export", "run", "sweep", "train"].contains(&subcommand);

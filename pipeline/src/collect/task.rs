@@ -1,4 +1,4 @@
-//! What `collect` is told, and all that it does: open events, label them, write a trace or a folder of traces.
+//! `collect`: opens events, labels them, writes a trace or a folder of traces.
 
 use super::event_reading::CollectReading;
 use super::folder::{FolderCollected, FolderJob};
@@ -13,7 +13,7 @@ use dropcast_collect::Tracer;
 use dropcast_data::{EventFiles, EventOptions, EventReader, Frame, SwitchFile, is_folder};
 use std::path::{Path, PathBuf};
 
-/// How events are read, and how they are labelled.
+/// The settings of `collect`.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct CollectTask {
@@ -72,7 +72,7 @@ pub enum Labelled {
     Folder(FolderCollected),
 }
 
-/// What errors call a trace in memory.
+/// The name of a trace in memory in errors.
 const IN_MEMORY: &str = "trace";
 
 impl CollectTask {

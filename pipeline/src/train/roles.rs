@@ -9,7 +9,7 @@ use dropcast_features::FeatureSet;
 use dropcast_train::{BatchSource, ChosenSplit, Split, SplitChoice};
 use std::path::PathBuf;
 
-/// Labelled traces by what they are for: files, open traces, or what is known of them.
+/// Traces by their role in training. `T` is a file, an open trace, or a fact about it.
 #[derive(Clone, Debug)]
 pub struct Roles<T> {
     /// Divided by the split; all of them train if there are others.
@@ -36,7 +36,7 @@ impl<T> Roles<T> {
         !self.validation.is_empty() || !self.test.is_empty()
     }
 
-    /// The same traces as `of` knows them.
+    /// Applies `of` to the traces of each role.
     ///
     /// # Errors
     /// Those of `of`.
@@ -46,7 +46,7 @@ impl<T> Roles<T> {
     }
 }
 
-/// A labelled trace as a training is given it: its file, or open.
+/// An input of training: a file, or an open trace.
 pub trait TrainInput: Clone {
     /// Opens traces with these features.
     ///

@@ -1,4 +1,4 @@
-//! What `train` is told, and all that it does: open, divide, train, measure, write.
+//! `train`: opens traces, divides them, trains, measures, writes models.
 
 use super::cross_validation::{CrossValidation, Folds, cross_validate};
 use super::model_per::{GroupModels, ModelFiles, ModelPer, groups, train_groups};
@@ -42,25 +42,25 @@ pub struct TrainTask {
 pub struct Trained<G> {
     /// The model of all rows that train.
     pub fitted: Fitted,
-    /// What else is known.
+    /// Results of its mode.
     pub found: Found<G>,
 }
 
-/// What is known of models besides their metrics.
+/// Results besides the metrics of the model.
 #[derive(Debug)]
 pub enum Found<G> {
-    /// Of one model.
+    /// For one model.
     Gain {
         /// How the rows were divided.
         chosen: ChosenSplit,
         /// What it gains.
         gain: G,
     },
-    /// Of folds.
+    /// For cross-validation.
     Folds(CrossValidation),
-    /// Of models of single switches or roles.
+    /// For models of single switches or roles.
     Groups {
-        /// The models, each beside the pooled one.
+        /// The models, each compared with the pooled one.
         models: GroupModels,
         /// Their files; none where there is no model, or models were not written.
         files: Vec<Option<PathBuf>>,
