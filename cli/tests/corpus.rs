@@ -8,7 +8,6 @@ mod files;
 mod pipeline;
 
 use corpora::CORPUS;
-use files::with_file;
 
 #[test]
 fn every_input_of_the_corpora_is_survived() {

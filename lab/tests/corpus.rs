@@ -7,8 +7,6 @@ mod files;
 #[path = "../../dev/fuzz/src/lab.rs"]
 mod lab;
 
-use files::with_file;
-
 #[test]
 fn every_input_of_the_corpora_is_survived() {
     corpora::survive(&lab::TARGETS);

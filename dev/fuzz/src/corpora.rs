@@ -1,10 +1,12 @@
 //! The fuzz targets on their corpora, as an ordinary test.
 
+use crate::files::FuzzTarget;
+
 /// The inputs of each target, from the folder of a package of the workspace.
 pub(crate) const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dev/fuzz/corpus");
 
 /// Gives each target all inputs of its corpus.
-pub(crate) fn survive(targets: &[(&str, fn(&[u8]))]) {
+pub(crate) fn survive(targets: &[FuzzTarget]) {
     for (name, target) in targets {
         let files = std::fs::read_dir(format!("{CORPUS}/{name}")).expect("a corpus");
         let mut inputs = 0;

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// A target: the name of its corpus, and what takes the bytes.
+pub(crate) type FuzzTarget = (&'static str, fn(&[u8]));
+
 /// Readers take files. One for each process, in memory where the system has such a folder.
 pub(crate) fn with_file(bytes: &[u8], read: impl FnOnce(&Path)) {
     let memory = Path::new("/dev/shm");

@@ -1,6 +1,6 @@
 //! What the fuzz targets of the lab's parsers do with their bytes.
 
-use crate::with_file;
+use crate::files::{FuzzTarget, with_file};
 use dropcast_fabric::{Fabric, FabricConfig, FlowList, Transport};
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_lab::map::MapSettings;
@@ -25,5 +25,4 @@ fn flows(bytes: &[u8]) {
 }
 
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [(&str, fn(&[u8])); 2] =
-    [("flows", flows), ("lab_settings", lab_settings)];
+pub(crate) const TARGETS: [FuzzTarget; 2] = [("flows", flows), ("lab_settings", lab_settings)];

@@ -6,8 +6,6 @@ mod files;
 mod lab;
 mod pipeline;
 
-pub(crate) use files::with_file;
-
 /// The inputs of each target.
 pub(crate) const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 

@@ -1,6 +1,6 @@
 //! What the fuzz targets of the pipeline's parsers do with their bytes.
 
-use crate::with_file;
+use crate::files::{FuzzTarget, with_file};
 use dropcast_arrivals::{FabricWorkload, LeafWorkload};
 use dropcast_data::{
     DropReports, EventColumns, EventFiles, EventFormat, EventOptions, EventReader, OnBadRow,
@@ -157,7 +157,7 @@ fn events(bytes: &[u8], format: &str) {
 }
 
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [(&str, fn(&[u8])); 12] = [
+pub(crate) const TARGETS: [FuzzTarget; 12] = [
     ("arrow", arrow),
     ("capture", capture),
     ("csv", csv),
