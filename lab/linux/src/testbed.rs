@@ -50,12 +50,10 @@ pub fn run(
     keeps_events: bool,
 ) -> Result<Outcome> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
-    let needed = 2 * flows.len() as u64 + 64;
-    ensure!(
-        most > needed,
-        "each flow has two sockets: raise the limit of open files (ulimit -n) to {needed}"
-    );
+    let files = most.max(2 * flows.len() as u64 + 100);
+    setrlimit(Resource::RLIMIT_NOFILE, files, files).with_context(|| {
+        format!("each flow has two sockets: allow {files} open files (ulimit -n)")
+    })?;
     let mut network = Network::new(fabric, policy)?;
     if keeps_events {
         network.keep_events();
