@@ -24,7 +24,7 @@ fn main() -> Result<()> {
         ..FabricConfig::default()
     };
     let incasts =
-        Incast { burst, per_server_hz: 90.0, pattern: Pattern::Random, ..Incast::default() };
+        Incast { burst, per_server_hz: 75.0, pattern: Pattern::Random, ..Incast::default() };
     let flows = PoissonFlows { load: 0.1, pattern: Pattern::Random, ..PoissonFlows::default() };
     let traffic = TrafficConfig {
         duration_ns: 35_000_000,

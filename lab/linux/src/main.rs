@@ -4,10 +4,8 @@
 use anyhow::{Context, Result};
 use clap::Parser;
 use dropcast_data::{EventBatch, EventWriter, write_atomic};
-use dropcast_fabric::{Fabric, Flow, FlowClass};
-use dropcast_linux::{Outcome, Settings, run};
+use dropcast_linux::{Settings, run};
 use dropcast_switch::PolicySpec;
-use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -37,7 +35,7 @@ fn main() -> Result<()> {
     let policy = policy.context("there is no policy; name one with --policy")?;
     let time_scale = arguments.time_scale.get();
     let outcome = run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
-    write_atomic(&arguments.output, table(&fabric, &flows, &outcome)?.as_bytes())?;
+    write_atomic(&arguments.output, outcome.table(&fabric, &flows).as_bytes())?;
     if let Some(path) = &arguments.events {
         let mut writer = EventWriter::create(path, &fabric.switch_specs())?;
         writer.write(&EventBatch::new(outcome.events))?;
@@ -51,29 +49,4 @@ fn main() -> Result<()> {
         outcome.kernel_counts
     );
     Ok(())
-}
-
-/// Completion times, as the fabric has them.
-fn table(fabric: &Fabric, flows: &[Flow], outcome: &Outcome) -> Result<String> {
-    let mut text = String::from(
-        "flow_id,start_ns,from_server,to_server,size_bytes,class,group,fct_ns,ideal_fct_ns,slowdown,received_bytes,retransmissions\n",
-    );
-    for (id, (flow, (fct_ns, received_bytes, retransmissions))) in
-        flows.iter().zip(&outcome.flows).enumerate()
-    {
-        let Flow { start_ns, from, to, size_bytes, .. } = flow;
-        let (class, group) = match flow.class {
-            FlowClass::Incast(number) => ("incast", number.to_string()),
-            _ => ("single", String::new()),
-        };
-        let ideal_ns = fabric.ideal_fct_ns(flow);
-        let fct = fct_ns.map_or_else(String::new, |ns| ns.to_string());
-        let slowdown =
-            fct_ns.map_or_else(String::new, |ns| (ns as f64 / ideal_ns as f64).to_string());
-        writeln!(
-            text,
-            "{id},{start_ns},{from},{to},{size_bytes},{class},{group},{fct},{ideal_ns},{slowdown},{received_bytes},{retransmissions}"
-        )?;
-    }
-    Ok(text)
 }

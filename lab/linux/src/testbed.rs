@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use dropcast_data::Event;
 use dropcast_data::random::uniform;
-use dropcast_fabric::{Fabric, Flow};
+use dropcast_fabric::{Fabric, Flow, FlowClass};
 use dropcast_switch::{Packet, PolicySpec};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -35,6 +35,32 @@ pub struct Outcome {
     pub kernel_counts: BTreeMap<String, u64>,
     /// Packet events at the switch, if they were wanted.
     pub events: Vec<Event>,
+}
+
+impl Outcome {
+    /// Completion times as CSV, in the columns of the fabric's flows.
+    pub fn table(&self, fabric: &Fabric, flows: &[Flow]) -> String {
+        let row = |(id, (flow, (fct_ns, received_bytes, retransmissions))): (
+            usize,
+            (&Flow, &(Option<u64>, u64, u32)),
+        )| {
+            let Flow { start_ns, from, to, size_bytes, .. } = flow;
+            let (class, group) = match flow.class {
+                FlowClass::Incast(number) => ("incast", number.to_string()),
+                _ => ("single", String::new()),
+            };
+            let ideal_ns = fabric.ideal_fct_ns(flow);
+            let fct = fct_ns.map_or_else(String::new, |ns| ns.to_string());
+            let slowdown =
+                fct_ns.map_or_else(String::new, |ns| (ns as f64 / ideal_ns as f64).to_string());
+            format!(
+                "{id},{start_ns},{from},{to},{size_bytes},{class},{group},{fct},{ideal_ns},{slowdown},{received_bytes},{retransmissions}\n"
+            )
+        };
+        let header = "flow_id,start_ns,from_server,to_server,size_bytes,class,group,fct_ns,ideal_fct_ns,slowdown,received_bytes,\
+                      retransmissions\n";
+        header.to_owned() + &flows.iter().zip(&self.flows).enumerate().map(row).collect::<String>()
+    }
 }
 
 /// Sends the flows of a list through a switch with this policy. A nanosecond of the network takes `time_scale` of the kernel's clock.
