@@ -35,13 +35,13 @@ fn main() -> Result<()> {
     let policy = policy.context("there is no policy; name one with --policy")?;
     let time_scale = arguments.time_scale.get();
     let outcome = run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
-    write_atomic(&arguments.output, outcome.table(&fabric, &flows).as_bytes())?;
+    write_atomic(&arguments.output, outcome.table().as_bytes())?;
     if let Some(path) = &arguments.events {
         let mut writer = EventWriter::create(path, &fabric.switch_specs())?;
         writer.write(&EventBatch::new(outcome.events))?;
         writer.finish()?;
     }
-    let unfinished = outcome.flows.iter().filter(|(fct_ns, ..)| fct_ns.is_none()).count();
+    let unfinished = outcome.flows.iter().filter(|flow| flow.fct_ns.is_none()).count();
     println!(
         "{policy}: {} flows, {unfinished} unfinished; {:?}; {:?}",
         flows.len(),

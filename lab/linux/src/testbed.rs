@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use dropcast_data::Event;
 use dropcast_data::random::uniform;
-use dropcast_fabric::{Fabric, Flow, FlowClass};
+use dropcast_fabric::{Fabric, Flow, FlowClass, FlowRecord};
 use dropcast_switch::{Packet, PolicySpec};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -17,18 +17,20 @@ use nix::time::clock_gettime;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Between the last answer's connection and the start of the list, nanoseconds.
 const PAUSE_NS: u64 = 10_000_000;
+/// A time that does not come.
+const NEVER: u64 = u64::MAX;
 /// What a connection is given to read or write at once, bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What became of a run.
 pub struct Outcome {
-    /// By flow, in order of start: completion time, from its start to its last byte at the receiver, nanoseconds; payload that
-    /// arrived, bytes; segments sent again.
-    pub flows: Vec<(Option<u64>, u64, u32)>,
+    /// The flows, in order of start. Which timeouts the kernel had, it says of all together only.
+    pub flows: Vec<FlowRecord>,
     /// What became of packets at the switch.
     pub counts: Counts,
     /// What the kernel counted, of all servers.
@@ -39,27 +41,24 @@ pub struct Outcome {
 
 impl Outcome {
     /// Completion times as CSV, in the columns of the fabric's flows.
-    pub fn table(&self, fabric: &Fabric, flows: &[Flow]) -> String {
-        let row = |(id, (flow, (fct_ns, received_bytes, retransmissions))): (
-            usize,
-            (&Flow, &(Option<u64>, u64, u32)),
-        )| {
+    pub fn table(&self) -> String {
+        let mut text = "flow_id,start_ns,from_server,to_server,size_bytes,class,group,fct_ns,\
+                        ideal_fct_ns,slowdown,received_bytes,retransmissions\n"
+            .to_owned();
+        for record in &self.flows {
+            let FlowRecord { id, flow, ideal_fct_ns, received_bytes, retransmissions, .. } = record;
             let Flow { start_ns, from, to, size_bytes, .. } = flow;
-            let (class, group) = match flow.class {
-                FlowClass::Incast(number) => ("incast", number.to_string()),
-                _ => ("single", String::new()),
+            let class = match flow.class {
+                FlowClass::Incast(number) => format!("incast,{number}"),
+                _ => "single,".to_owned(),
             };
-            let ideal_ns = fabric.ideal_fct_ns(flow);
-            let fct = fct_ns.map_or_else(String::new, |ns| ns.to_string());
-            let slowdown =
-                fct_ns.map_or_else(String::new, |ns| (ns as f64 / ideal_ns as f64).to_string());
-            format!(
-                "{id},{start_ns},{from},{to},{size_bytes},{class},{group},{fct},{ideal_ns},{slowdown},{received_bytes},{retransmissions}\n"
-            )
-        };
-        let header = "flow_id,start_ns,from_server,to_server,size_bytes,class,group,fct_ns,ideal_fct_ns,slowdown,received_bytes,\
-                      retransmissions\n";
-        header.to_owned() + &flows.iter().zip(&self.flows).enumerate().map(row).collect::<String>()
+            let fct_ns = record.fct_ns.map_or_else(String::new, |ns| ns.to_string());
+            let slowdown = record.slowdown().map_or_else(String::new, |times| times.to_string());
+            text += &format!(
+                "{id},{start_ns},{from},{to},{size_bytes},{class},{fct_ns},{ideal_fct_ns},{slowdown},{received_bytes},{retransmissions}\n"
+            );
+        }
+        text
     }
 }
 
@@ -90,12 +89,13 @@ pub fn run(
         epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
         hosts: hosts.collect::<Result<_>>()?,
         network,
-        connections: flows.iter().map(Connection::new).collect(),
+        sources: Vec::new(),
+        connections: (0..).zip(flows).map(|(id, flow)| Connection::new(id, flow, fabric)).collect(),
         by_port: BTreeMap::new(),
         first_rtt_bytes: fabric.bandwidth_delay_bytes(),
         seed: fabric.config().seed,
         end_ns: fabric.config().end_ns,
-        zero_ns: None,
+        zero_ns: NEVER,
         next: 0,
         unfinished: flows.len(),
         buffer: vec![0; CHUNK_BYTES],
@@ -125,7 +125,7 @@ impl Clock {
 
     /// The timer is due at this time.
     fn wake_at(&mut self, time_ns: u64) -> Result<()> {
-        if self.set_ns != time_ns {
+        if self.set_ns != time_ns && time_ns != NEVER {
             let at = self.began + Duration::from_nanos(time_ns * self.time_scale);
             let at = Expiration::OneShot(TimeSpec::from_duration(at));
             self.timer.set(at, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
@@ -135,7 +135,7 @@ impl Clock {
     }
 }
 
-/// What is ready, as a number that epoll keeps.
+/// What epoll waits for.
 #[derive(Clone, Copy)]
 enum Source {
     Timer,
@@ -145,60 +145,33 @@ enum Source {
     Receiver(usize),
 }
 
-impl Source {
-    fn event(self, flags: EpollFlags) -> EpollEvent {
-        let (kind, place) = match self {
-            Source::Timer => (0, 0),
-            Source::Device(place) => (1, place),
-            Source::Listener(place) => (2, place),
-            Source::Sender(place) => (3, place),
-            Source::Receiver(place) => (4, place),
-        };
-        EpollEvent::new(flags, kind << 32 | place as u64)
-    }
-
-    fn of(event: &EpollEvent) -> Source {
-        let place = event.data() as u32 as usize;
-        match event.data() >> 32 {
-            0 => Source::Timer,
-            1 => Source::Device(place),
-            2 => Source::Listener(place),
-            3 => Source::Sender(place),
-            _ => Source::Receiver(place),
-        }
-    }
-}
-
 /// A flow's connection.
 struct Connection {
-    flow: Flow,
+    record: FlowRecord,
     sender: Option<TcpStream>,
     is_connected: bool,
     receiver: Option<TcpStream>,
     to_write: u64,
-    received: u64,
-    fct_ns: Option<u64>,
     /// The sequence number before the first byte's.
     first: u32,
     /// Bytes that the sender's kernel has sent at least once.
     sent: u64,
-    retransmissions: u32,
 }
 
 impl Connection {
-    fn new(flow: &Flow) -> Self {
-        Connection {
-            flow: *flow,
-            sender: None,
-            is_connected: false,
-            receiver: None,
-            to_write: flow.size_bytes,
-            received: 0,
+    fn new(id: u64, flow: &Flow, fabric: &Fabric) -> Self {
+        let (flow, ideal_fct_ns) = (*flow, fabric.ideal_fct_ns(flow));
+        let record = FlowRecord {
+            id,
+            flow,
             fct_ns: None,
-            first: 0,
-            sent: 0,
+            ideal_fct_ns,
+            received_bytes: 0,
+            timeouts: 0,
             retransmissions: 0,
-        }
+        };
+        let (sender, receiver, to_write) = (None, None, flow.size_bytes);
+        Connection { record, sender, is_connected: false, receiver, to_write, first: 0, sent: 0 }
     }
 
     /// Writes what the socket takes.
@@ -212,38 +185,40 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what has arrived; returns whether the flow is complete now.
+    /// Reads what has arrived; returns whether that was the last of it.
     fn read(&mut self, buffer: &mut [u8]) -> Result<bool> {
-        let (Some(receiver), None) = (&mut self.receiver, self.fct_ns) else { return Ok(false) };
+        let Some(receiver) = &mut self.receiver else { return Ok(false) };
         while let Some(read) = unless_blocked(receiver.read(buffer))? {
             ensure!(read > 0, "a connection ended early");
-            self.received += read as u64;
+            self.record.received_bytes += read as u64;
             if read < buffer.len() {
                 break;
             }
         }
-        Ok(self.received == self.flow.size_bytes)
+        Ok(self.record.fct_ns.is_none()
+            && self.record.received_bytes == self.record.flow.size_bytes)
     }
 
-    /// A segment is sent; returns whether it is of the first round trip.
+    /// The sender sends this; returns whether it is of the first round trip.
     fn sends(&mut self, header: &Header, first_rtt_bytes: u64) -> bool {
         if header.is_syn {
             self.first = header.sequence;
         }
-        // Modulo 2^32, as are sequence numbers; a flow that is larger has no first round trip then.
-        let end = u64::from(header.sequence.wrapping_sub(self.first).wrapping_sub(1))
-            + u64::from(header.payload_bytes);
-        if header.payload_bytes > 0 {
-            self.retransmissions += u32::from(end <= self.sent);
-            self.sent = self.sent.max(end);
-        }
-        end <= first_rtt_bytes
+        // Modulo 2^32, as sequence numbers are.
+        let begin = header.sequence.wrapping_sub(self.first).wrapping_sub(1);
+        let end = u64::from(begin) + u64::from(header.payload_bytes);
+        let is_data = header.payload_bytes > 0;
+        self.record.retransmissions += u32::from(is_data && end <= self.sent);
+        self.sent = self.sent.max(if is_data { end } else { 0 });
+        is_data && end <= first_rtt_bytes
     }
 }
 
 struct Testbed {
     clock: Clock,
     epoll: Epoll,
+    /// By the number that epoll keeps.
+    sources: Vec<Source>,
     hosts: Vec<Host>,
     network: Network,
     connections: Vec<Connection>,
@@ -252,8 +227,8 @@ struct Testbed {
     first_rtt_bytes: u64,
     seed: u64,
     end_ns: u64,
-    /// When the list began; `None` while its answers connect.
-    zero_ns: Option<u64>,
+    /// When the list begins; [`NEVER`] while its answers connect.
+    zero_ns: u64,
     /// The next flow: to start, or before that, to connect.
     next: usize,
     unfinished: usize,
@@ -262,41 +237,37 @@ struct Testbed {
 
 impl Testbed {
     fn run(mut self) -> Result<Outcome> {
-        self.epoll.add(
-            &self.clock.timer,
-            Source::Timer.event(EpollFlags::EPOLLIN | EpollFlags::EPOLLET),
-        )?;
+        let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+        watch(&self.epoll, &mut self.sources, &self.clock.timer, edge, Source::Timer)?;
         for (place, host) in self.hosts.iter().enumerate() {
-            self.epoll.add(&host.device, Source::Device(place).event(EpollFlags::EPOLLIN))?;
-            self.epoll.add(&host.listener, Source::Listener(place).event(EpollFlags::EPOLLIN))?;
+            for (fd, source) in [
+                (host.device.as_fd(), Source::Device(place)),
+                (host.listener.as_fd(), Source::Listener(place)),
+            ] {
+                watch(&self.epoll, &mut self.sources, fd, EpollFlags::EPOLLIN, source)?;
+            }
         }
         self.connect_next(self.clock.now_ns()?)?;
         let mut events = [EpollEvent::empty(); 256];
         while self.unfinished > 0 {
-            let start_ns = self
-                .zero_ns
-                .and_then(|zero_ns| Some(zero_ns + self.connections.get(self.next)?.flow.start_ns));
-            let end_ns = self.zero_ns.map(|zero_ns| zero_ns + self.end_ns);
-            if let Some(wake_ns) =
-                [start_ns, self.network.wake_ns(), end_ns].into_iter().flatten().min()
-            {
-                self.clock.wake_at(wake_ns)?;
-            }
+            let start_ns = self.connections.get(self.next).map(|next| next.record.flow.start_ns);
+            let at = |ns| self.zero_ns.saturating_add(ns);
+            let end_ns = at(self.end_ns);
+            let wake_ns = self.network.wake_ns().unwrap_or(NEVER);
+            self.clock.wake_at(wake_ns.min(start_ns.map_or(end_ns, at)).min(end_ns))?;
             let ready = self.epoll.wait(&mut events, EpollTimeout::NONE)?;
             let now_ns = self.clock.now_ns()?;
-            if end_ns.is_some_and(|end_ns| now_ns >= end_ns) {
+            if now_ns >= end_ns {
                 break;
             }
             self.network.advance(now_ns);
             while let Some(frame) = self.network.delivered(now_ns) {
-                self.hosts[usize::from(frame.to)]
-                    .device
-                    .send(&frame.bytes)
-                    .context("a device takes no packet")?;
+                let device = &self.hosts[usize::from(frame.to)].device;
+                device.send(&frame.bytes).context("a device takes no packet")?;
             }
             self.start(now_ns)?;
             for event in &events[..ready] {
-                self.is_ready(Source::of(event), now_ns)?;
+                self.is_ready(self.sources[event.data() as usize], now_ns)?;
             }
         }
         let mut kernel_counts = BTreeMap::new();
@@ -305,14 +276,14 @@ impl Testbed {
                 *kernel_counts.entry(name).or_default() += count;
             }
         }
-        let flows = self.connections.iter().map(|of| (of.fct_ns, of.received, of.retransmissions));
-        let (flows, counts) = (flows.collect(), self.network.counts());
+        let flows = self.connections.iter().map(|of| of.record).collect();
+        let counts = self.network.counts();
         Ok(Outcome { flows, counts, kernel_counts, events: self.network.into_events() })
     }
 
     /// Connects the next answer of an incast. After the last the list begins.
     fn connect_next(&mut self, now_ns: u64) -> Result<()> {
-        let is_answer = |of: &Connection| !of.flow.connects();
+        let is_answer = |of: &Connection| !of.record.flow.connects();
         match self.connections[self.next..].iter().position(is_answer) {
             Some(after) => {
                 self.next += after + 1;
@@ -320,7 +291,7 @@ impl Testbed {
             }
             None => {
                 self.next = 0;
-                self.zero_ns = Some(now_ns + PAUSE_NS);
+                self.zero_ns = now_ns + PAUSE_NS;
                 Ok(())
             }
         }
@@ -328,25 +299,23 @@ impl Testbed {
 
     fn connect(&mut self, place: usize) -> Result<()> {
         let of = &mut self.connections[place];
-        let Flow { from, to, .. } = of.flow;
-        let (sender, port) = self.hosts[usize::from(from)].connect(to, !of.flow.connects())?;
-        self.by_port.insert((from, port), place);
-        self.epoll.add(
-            &sender,
-            Source::Sender(place).event(EpollFlags::EPOLLOUT | EpollFlags::EPOLLET),
-        )?;
+        let flow = of.record.flow;
+        let from = &mut self.hosts[usize::from(flow.from)];
+        let (sender, port) = from.connect(flow.to, !flow.connects())?;
+        self.by_port.insert((flow.from, port), place);
+        let edge = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        watch(&self.epoll, &mut self.sources, &sender, edge, Source::Sender(place))?;
         of.sender = Some(sender);
         Ok(())
     }
 
     /// Starts the flows that are due.
     fn start(&mut self, now_ns: u64) -> Result<()> {
-        let Some(zero_ns) = self.zero_ns else { return Ok(()) };
         while let Some(of) = self.connections.get_mut(self.next)
-            && zero_ns + of.flow.start_ns <= now_ns
+            && self.zero_ns.saturating_add(of.record.flow.start_ns) <= now_ns
         {
             self.next += 1;
-            if of.flow.connects() {
+            if of.record.flow.connects() {
                 self.connect(self.next - 1)?;
             } else {
                 of.write(&self.buffer)?;
@@ -363,7 +332,7 @@ impl Testbed {
             Source::Sender(place) => {
                 let of = &mut self.connections[place];
                 let was_connected = std::mem::replace(&mut of.is_connected, true);
-                if of.flow.connects() || was_connected {
+                if of.record.flow.connects() || was_connected {
                     of.write(&self.buffer)?;
                 } else {
                     self.connect_next(now_ns)?;
@@ -372,8 +341,7 @@ impl Testbed {
             Source::Receiver(place) => {
                 let of = &mut self.connections[place];
                 if of.read(&mut self.buffer)? {
-                    let zero_ns = self.zero_ns.context("a flow ends before the list begins")?;
-                    of.fct_ns = Some(now_ns - zero_ns - of.flow.start_ns);
+                    of.record.fct_ns = Some(now_ns - self.zero_ns - of.record.flow.start_ns);
                     self.unfinished -= 1;
                 }
             }
@@ -389,10 +357,8 @@ impl Testbed {
             let place = from.and_then(|from| self.by_port.get(&(from, peer.port())));
             let &place = place.context("an unknown connection")?;
             stream.set_nonblocking(true)?;
-            self.epoll.add(
-                &stream,
-                Source::Receiver(place).event(EpollFlags::EPOLLIN | EpollFlags::EPOLLET),
-            )?;
+            let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
+            watch(&self.epoll, &mut self.sources, &stream, edge, Source::Receiver(place))?;
             self.connections[place].receiver = Some(stream);
         }
         Ok(())
@@ -409,15 +375,27 @@ impl Testbed {
             let &place = self.by_port.get(&end).context("a packet of no flow")?;
             let of = &mut self.connections[place];
             let is_first_rtt = is_forward && of.sends(&header, self.first_rtt_bytes);
-            let queue = if header.payload_bytes > 0 { of.flow.queue } else { 0 };
+            let queue = if header.payload_bytes > 0 { of.record.flow.queue } else { 0 };
             let ecn = if header.is_ecn_capable { Packet::ECN_CAPABLE } else { 0 };
-            let flags =
-                ecn | if is_first_rtt && header.payload_bytes > 0 { Packet::FIRST_RTT } else { 0 };
+            let flags = ecn | if is_first_rtt { Packet::FIRST_RTT } else { 0 };
             let flow_hash = uniform(self.seed, &[place as u64, u64::from(is_forward)]).max(1);
             self.network.send(from, Frame::new(packet, to, queue, flow_hash, flags), now_ns);
         }
         Ok(())
     }
+}
+
+/// Lets epoll say when this is ready.
+fn watch(
+    epoll: &Epoll,
+    sources: &mut Vec<Source>,
+    what: impl AsFd,
+    flags: EpollFlags,
+    source: Source,
+) -> Result<()> {
+    epoll.add(what, EpollEvent::new(flags, sources.len() as u64))?;
+    sources.push(source);
+    Ok(())
 }
 
 /// A result, or `None` if it has to be waited for.
