@@ -4,6 +4,7 @@ use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -99,38 +100,27 @@ impl Host {
         }
     }
 
-    /// What the kernel counted here.
-    pub(crate) fn kernel_counts(&self) -> Result<Vec<(String, u64)>> {
+    /// Adds what the kernel counted here.
+    pub(crate) fn count(&self, counts: &mut BTreeMap<String, u64>) -> Result<()> {
         setns(&self.namespace, CloneFlags::CLONE_NEWNET)?;
-        let mut counts = Vec::new();
-        for file in ["/proc/self/net/snmp", "/proc/self/net/netstat"] {
-            let text = fs::read_to_string(file)?;
-            let mut lines = text.lines();
-            while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
-                let pairs = names
-                    .split(' ')
-                    .zip(values.split(' '))
-                    .filter(|(name, _)| KERNEL_COUNTS.contains(name));
-                counts.extend(
-                    pairs.filter_map(|(name, value)| Some((name.to_owned(), value.parse().ok()?))),
-                );
+        let files =
+            ["snmp", "netstat"].map(|name| fs::read_to_string(format!("/proc/self/net/{name}")));
+        for text in files {
+            // Lines come in pairs: names, values.
+            let words: Vec<Vec<String>> =
+                text?.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
+            let pairs = words.chunks(2).flat_map(|pair| pair[0].iter().zip(&pair[1]));
+            for (name, value) in pairs.filter(|(name, _)| KERNEL_COUNTS.contains(&name.as_str())) {
+                *counts.entry(name.clone()).or_default() += value.parse::<u64>()?;
             }
         }
-        Ok(counts)
+        Ok(())
     }
 }
 
 /// What the kernel counts and a run reports.
-const KERNEL_COUNTS: [&str; 8] = [
-    "OutSegs",
-    "RetransSegs",
-    "TCPTimeouts",
-    "TCPLossProbes",
-    "TCPSpuriousRTOs",
-    "TCPDSACKRecv",
-    "DelayedACKs",
-    "TCPRcvQDrop",
-];
+const KERNEL_COUNTS: [&str; 6] =
+    ["OutSegs", "RetransSegs", "TCPTimeouts", "TCPLossProbes", "TCPSpuriousRTOs", "TCPDSACKRecv"];
 
 /// Runs commands of `ip` in the thread's namespace.
 fn ip(commands: &[String]) -> Result<()> {

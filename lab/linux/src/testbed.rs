@@ -92,9 +92,7 @@ pub fn run(
         sources: Vec::new(),
         connections: (0..).zip(flows).map(|(id, flow)| Connection::new(id, flow, fabric)).collect(),
         by_port: BTreeMap::new(),
-        first_rtt_bytes: fabric.bandwidth_delay_bytes(),
-        seed: fabric.config().seed,
-        end_ns: fabric.config().end_ns,
+        fabric,
         zero_ns: NEVER,
         next: 0,
         unfinished: flows.len(),
@@ -149,7 +147,6 @@ enum Source {
 struct Connection {
     record: FlowRecord,
     sender: Option<TcpStream>,
-    is_connected: bool,
     receiver: Option<TcpStream>,
     to_write: u64,
     /// The sequence number before the first byte's.
@@ -171,7 +168,7 @@ impl Connection {
             retransmissions: 0,
         };
         let (sender, receiver, to_write) = (None, None, flow.size_bytes);
-        Connection { record, sender, is_connected: false, receiver, to_write, first: 0, sent: 0 }
+        Connection { record, sender, receiver, to_write, first: 0, sent: 0 }
     }
 
     /// Writes what the socket takes.
@@ -214,7 +211,7 @@ impl Connection {
     }
 }
 
-struct Testbed {
+struct Testbed<'a> {
     clock: Clock,
     epoll: Epoll,
     /// By the number that epoll keeps.
@@ -224,9 +221,7 @@ struct Testbed {
     connections: Vec<Connection>,
     /// Flows by sender and its port.
     by_port: BTreeMap<(u16, u16), usize>,
-    first_rtt_bytes: u64,
-    seed: u64,
-    end_ns: u64,
+    fabric: &'a Fabric,
     /// When the list begins; [`NEVER`] while its answers connect.
     zero_ns: u64,
     /// The next flow: to start, or before that, to connect.
@@ -235,7 +230,7 @@ struct Testbed {
     buffer: Vec<u8>,
 }
 
-impl Testbed {
+impl Testbed<'_> {
     fn run(mut self) -> Result<Outcome> {
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         watch(&self.epoll, &mut self.sources, &self.clock.timer, edge, Source::Timer)?;
@@ -252,7 +247,7 @@ impl Testbed {
         while self.unfinished > 0 {
             let start_ns = self.connections.get(self.next).map(|next| next.record.flow.start_ns);
             let at = |ns| self.zero_ns.saturating_add(ns);
-            let end_ns = at(self.end_ns);
+            let end_ns = at(self.fabric.config().end_ns);
             let wake_ns = self.network.wake_ns().unwrap_or(NEVER);
             self.clock.wake_at(wake_ns.min(start_ns.map_or(end_ns, at)).min(end_ns))?;
             let ready = self.epoll.wait(&mut events, EpollTimeout::NONE)?;
@@ -272,9 +267,7 @@ impl Testbed {
         }
         let mut kernel_counts = BTreeMap::new();
         for host in &self.hosts {
-            for (name, count) in host.kernel_counts()? {
-                *kernel_counts.entry(name).or_default() += count;
-            }
+            host.count(&mut kernel_counts)?;
         }
         let flows = self.connections.iter().map(|of| of.record).collect();
         let counts = self.network.counts();
@@ -331,10 +324,9 @@ impl Testbed {
             Source::Listener(host) => self.accept(host)?,
             Source::Sender(place) => {
                 let of = &mut self.connections[place];
-                let was_connected = std::mem::replace(&mut of.is_connected, true);
-                if of.record.flow.connects() || was_connected {
+                if self.zero_ns != NEVER {
                     of.write(&self.buffer)?;
-                } else {
+                } else if place + 1 == self.next {
                     self.connect_next(now_ns)?;
                 }
             }
@@ -366,6 +358,7 @@ impl Testbed {
 
     /// Sends all that a server's kernel has written to its device.
     fn read_device(&mut self, host: usize, now_ns: u64) -> Result<()> {
+        let first_rtt_bytes = self.fabric.bandwidth_delay_bytes();
         while let Some(bytes) = unless_blocked(self.hosts[host].device.recv(&mut self.buffer))? {
             let packet = &self.buffer[..bytes];
             let Some(header) = Header::read(packet) else { continue };
@@ -374,11 +367,12 @@ impl Testbed {
             let end = if is_forward { (from, header.from_port) } else { (to, header.to_port) };
             let &place = self.by_port.get(&end).context("a packet of no flow")?;
             let of = &mut self.connections[place];
-            let is_first_rtt = is_forward && of.sends(&header, self.first_rtt_bytes);
+            let is_first_rtt = is_forward && of.sends(&header, first_rtt_bytes);
             let queue = if header.payload_bytes > 0 { of.record.flow.queue } else { 0 };
             let ecn = if header.is_ecn_capable { Packet::ECN_CAPABLE } else { 0 };
             let flags = ecn | if is_first_rtt { Packet::FIRST_RTT } else { 0 };
-            let flow_hash = uniform(self.seed, &[place as u64, u64::from(is_forward)]).max(1);
+            let flow_hash =
+                uniform(self.fabric.config().seed, &[place as u64, u64::from(is_forward)]).max(1);
             self.network.send(from, Frame::new(packet, to, queue, flow_hash, flags), now_ns);
         }
         Ok(())

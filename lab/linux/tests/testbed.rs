@@ -3,7 +3,9 @@
 use dropcast_data::random::{below, uniform};
 use dropcast_fabric::{Fabric, FabricConfig, FlowRecord};
 use dropcast_linux::{Counts, Frame, Header, Network, Outcome, Settings, mark};
+use flate2::read::GzDecoder;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -253,6 +255,39 @@ fn what_the_kernel_cannot_do_is_refused() {
         "min_rto_ns: is 1, the kernel takes whole milliseconds",
     );
     refused("'cubic'", "'hpcc'", "is hpcc, expected cubic, dctcp or new-reno");
+}
+
+/// A column for each policy, and no flow is faster than its bytes on its link.
+#[test]
+fn fixtures_hold_what_their_settings_say() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let paths = fs::read_dir(fixtures).expect("a folder").map(|file| file.expect("a file").path());
+    let all: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+    assert!(all.len() >= 12, "{}", all.len());
+    for path in all {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut text = String::new();
+        let packed = fs::File::open(path.with_extension("csv.gz")).expect("a table");
+        GzDecoder::new(packed).read_to_string(&mut text).expect("text");
+        let settings = folder.path().join(path.file_name().expect("a name"));
+        fs::write(settings.with_extension("csv"), &text).expect("written");
+        fs::copy(&path, &settings).expect("copied");
+        let (settings, fabric, flows) = Settings::read(&settings).expect("valid");
+        let mut lines = text.lines().map(|line| line.split(',').skip(5));
+        let policies = settings.policies.iter().map(ToString::to_string);
+        assert!(lines.next().expect("a header").eq(policies), "{}", path.display());
+        for (flow, times) in flows.iter().zip(lines) {
+            let ideal_ns = fabric.ideal_fct_ns(flow);
+            let times: Vec<u64> = times.map(|ns| ns.parse().expect("it ended")).collect();
+            assert_eq!(times.len(), settings.policies.len(), "{}: {flow:?}", path.display());
+            assert!(
+                times.iter().all(|&ns| ns >= ideal_ns),
+                "{}: {flow:?}: {times:?}",
+                path.display()
+            );
+        }
+    }
 }
 
 /// On this machine's kernel, with time scaled, in a user namespace. Every kernel lets one have Reno.

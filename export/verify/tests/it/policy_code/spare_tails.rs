@@ -4,9 +4,9 @@ mod in_verilog;
 
 use super::{TOOLS, agree, compiled, in_kernel, in_rust, records, unseen, verdicts};
 use crate::decision::in_c::GCC;
-use dropcast_data::SwitchSpec;
-use dropcast_export::{PolicyCode, PolicyCodeError, PolicyPackets};
-use dropcast_switch::PolicySpec;
+use dropcast_data::{Event, EventFiles, EventKind, EventOptions, SwitchSpec};
+use dropcast_export::{PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets};
+use dropcast_switch::{Fit, NoObserver, Observed, Packet, PolicySite, PolicySpec, Switch};
 
 fn code(text: &str) -> PolicyCode {
     match text.parse().expect("a policy") {
@@ -85,6 +85,43 @@ fn the_exported_code_of_40_queues_is_the_policy() {
     if let Some(told) = compiled(GCC, &code, &files, &records(&packets), &["time"]) {
         println!("{}", String::from_utf8_lossy(&told).trim());
     }
+}
+
+/// Packets of Linux's TCP at a switch that ran the policy (`linux.parquet`; lab/notes/linux.md): those that it accepted left it.
+#[test]
+fn the_exported_code_decides_about_linux_as_the_live_switch_did() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/policy_code/linux.parquet");
+    let reader = EventFiles::open(&[path.into()], &EventOptions::default()).expect("events");
+    let spec = reader.specs().get(0).expect("its switch").clone();
+    let policy: PolicySpec = "spare-tails".parse().expect("a policy");
+    let policy = policy.build(PolicySite::new(&spec, 1)).expect("it is built");
+    let mut switch = Switch::new(&spec, Fit::Exact, policy, Observed::new(spec.queues()));
+    let mut events = Vec::new();
+    for batch in reader {
+        for event in batch.expect("events").events {
+            let Event { time_ns, port, queue, size_bytes, flow_hash, flags, .. } = event;
+            let place = spec.queue_index(port, queue);
+            let held = switch.buffer().lengths()[place];
+            let accepted = (event.kind == EventKind::Arrival).then(|| {
+                let packet = Packet { flow_hash, flags, ..Packet::new(0, place, size_bytes) };
+                switch.arrive(&packet, time_ns)
+            });
+            if accepted.is_none() {
+                switch.service_mut().departed(place, size_bytes, time_ns);
+                switch.advance(time_ns, &mut NoObserver);
+                assert_eq!(switch.buffer().lengths()[place] + size_bytes, held, "{event:?}");
+            }
+            let (port, queue) = (port.into(), queue.into());
+            events.push(PolicyEvent { time_ns, port, queue, size_bytes, flow_hash, accepted });
+        }
+    }
+    assert_eq!(switch.buffer().packets().count(), 0, "what it accepted has left");
+    let packets = PolicyPackets { events };
+    let dropped = packets.verdicts().filter(|accepted| !accepted).count();
+    assert!(dropped > 1_000 && packets.verdicts().count() > 10_000, "{dropped}");
+    let code = code("spare-tails");
+    let files = code.files(&spec).expect("a switch that it knows");
+    agree(&code, &files, &packets, &TOOLS);
 }
 
 #[test]
