@@ -94,7 +94,7 @@ fn dependencies_point_one_way_and_the_pipeline_does_not_know_the_lab() {
         );
         known.insert(name.expect("a name"));
     }
-    let lab = ["dropcast-fabric", "dropcast-lab", "dropcast-ndt"];
+    let lab = ["dropcast-fabric", "dropcast-lab", "dropcast-linux", "dropcast-ndt"];
     let default = manifest(&root())["workspace"]["default-members"].clone();
     for folder in default.as_array().expect("a list").iter().filter_map(Value::as_str) {
         assert!(!built_on(folder).iter().any(|on| lab.contains(&on.as_str())), "{folder}");
@@ -103,7 +103,10 @@ fn dependencies_point_one_way_and_the_pipeline_does_not_know_the_lab() {
         !default.as_array().expect("a list").contains(&Value::String((*name).clone()))
     });
     let others: Vec<&str> = others.map(String::as_str).collect();
-    assert_eq!(others, ["data/objects", "lab/fabric", "lab/ndt", "lab", "python", "examples"]);
+    assert_eq!(
+        others,
+        ["data/objects", "lab/fabric", "lab/ndt", "lab/linux", "lab", "python", "examples"]
+    );
 }
 
 /// The crates that a build of these packages compiles, each with its features.
@@ -127,7 +130,16 @@ fn tests_and_the_wheel_compile_no_crate_of_the_command_again() {
     let all = compiled(&["--workspace"]);
     let python = ["-p", "dropcast-python", "--features", "object-store", "-e", "normal,build"];
     // As README's two commands and the gate's second half build.
-    let lab = ["-p", "dropcast-lab", "-p", "dropcast-fabric", "-p", "dropcast-ndt"];
+    let lab = [
+        "-p",
+        "dropcast-lab",
+        "-p",
+        "dropcast-fabric",
+        "-p",
+        "dropcast-linux",
+        "-p",
+        "dropcast-ndt",
+    ];
     for selection in [&["-e", "normal,build"][..], &[], &lab, &python] {
         let others: Vec<String> = compiled(selection).difference(&all).cloned().collect();
         let again = others.iter().filter(|name| !name.starts_with("dropcast-python "));

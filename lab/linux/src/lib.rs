@@ -1,0 +1,15 @@
+//! Linux's own TCP through a switch of this repository (`lab/notes/linux.md`).
+//!
+//! Each server is a network namespace with a TUN device. What its TCP sends is read from the device, passes links and the
+//! [`dropcast_switch::Switch`] in the kernel's time, and is written to the receiver's device. One thread, one loop.
+
+mod hosts;
+mod network;
+mod packet;
+mod settings;
+mod testbed;
+
+pub use network::{Counts, Frame, Network};
+pub use packet::{Header, mark};
+pub use settings::{Linux, Settings};
+pub use testbed::{Outcome, run};

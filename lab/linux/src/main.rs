@@ -1,0 +1,52 @@
+//! `dropcast-linux`: completion times by the kernel it runs on.
+#![allow(clippy::print_stdout)]
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use dropcast_data::{EventBatch, EventWriter, write_atomic};
+use dropcast_linux::{Settings, run};
+use dropcast_switch::PolicySpec;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+/// Sends a list of flows by Linux's own TCP, from network namespaces, through a simulated switch.
+#[derive(Parser)]
+struct Arguments {
+    /// The file of settings (lab/notes/linux.md).
+    settings: PathBuf,
+    /// The policy, in place of the first one of the settings.
+    #[arg(short, long)]
+    policy: Option<PolicySpec>,
+    /// Where to write completion times: CSV with the columns of the fabric's flows.
+    #[arg(short, long, default_value = "flows.csv")]
+    output: PathBuf,
+    /// Where to write packet events at the switch.
+    #[arg(long)]
+    events: Option<PathBuf>,
+    /// How many times slower than the network's the kernel's clock is. 1 in User-Mode Linux with time travel.
+    #[arg(long, default_value = "200")]
+    time_scale: NonZeroU64,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let (settings, fabric, flows) = Settings::read(&arguments.settings)?;
+    let policy = arguments.policy.or_else(|| settings.policies.first().cloned());
+    let policy = policy.context("there is no policy; name one with --policy")?;
+    let time_scale = arguments.time_scale.get();
+    let outcome = run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
+    write_atomic(&arguments.output, outcome.table(&fabric, &flows).as_bytes())?;
+    if let Some(path) = &arguments.events {
+        let mut writer = EventWriter::create(path, &fabric.switch_specs())?;
+        writer.write(&EventBatch::new(outcome.events))?;
+        writer.finish()?;
+    }
+    let unfinished = outcome.flows.iter().filter(|(fct_ns, ..)| fct_ns.is_none()).count();
+    println!(
+        "{policy}: {} flows, {unfinished} unfinished; {:?}; {:?}",
+        flows.len(),
+        outcome.counts,
+        outcome.kernel_counts
+    );
+    Ok(())
+}
