@@ -4,7 +4,9 @@
 
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
-use dropcast_fabric::{CongestionControl, Fabric, FabricConfig, Flow, FlowClass, FlowList};
+use dropcast_fabric::{
+    CongestionControl, Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList,
+};
 use dropcast_fabric::{Simulation, Told, Transport, Unwatched, Window};
 use dropcast_switch::PolicySpec;
 use std::error::Error;
@@ -30,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         to: 0,
         size_bytes: 60_000,
         class: FlowClass::Incast(0),
+        connection: Connection::New,
         transport: Transport::Dctcp,
         queue: 1,
         spines: None,

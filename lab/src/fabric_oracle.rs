@@ -21,10 +21,10 @@ const SEED: u64 = 1 << 40;
 /// 80% and bursts of 75%. Each server requests 30 times per second, not twice as in the paper, so
 /// that 100 ms hold about 100 bursts.
 pub fn training_experiment() -> Experiment {
-    let incast = Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::default() };
+    let incast = Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::artifact() };
     Experiment {
         policies: vec![lqd()],
-        fabric: FabricConfig { seed: SEED, ..FabricConfig::default() },
+        fabric: FabricConfig { seed: SEED, ..FabricConfig::artifact() },
         traffic: TrafficConfig {
             seed: SEED,
             flows: vec![PoissonFlows { load: 0.8, ..PoissonFlows::default() }],
@@ -35,12 +35,19 @@ pub fn training_experiment() -> Experiment {
     }
 }
 
-/// [`training_experiment`] with the senders of `fabric`: an oracle learns from packets of senders that recover as those that it
-/// will meet.
-pub fn training_experiment_for(fabric: &FabricConfig) -> Experiment {
+/// [`training_experiment`] with the senders of `fabric`, whose answers start, vary and connect as the first of `incasts`: an
+/// oracle learns from packets of senders like those that it will meet.
+pub fn training_experiment_for(fabric: &FabricConfig, incasts: &[Incast]) -> Experiment {
     let mut experiment = training_experiment();
-    experiment.fabric.recovery = fabric.recovery;
-    experiment.fabric.probe_wait_ns = fabric.probe_wait_ns;
+    experiment.fabric = experiment.fabric.with_senders_of(fabric);
+    if let (Some(own), Some(met)) = (experiment.traffic.incasts.first_mut(), incasts.first()) {
+        *own = Incast {
+            burst: own.burst,
+            per_server_hz: own.per_server_hz,
+            transport: own.transport,
+            ..met.clone()
+        };
+    }
     experiment
 }
 

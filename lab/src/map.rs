@@ -11,7 +11,7 @@ mod point;
 mod settings;
 
 pub use advice::{Advice, Advised};
-pub use conditions::{Axis, Condition, Grid, Priorities, TransportMix};
+pub use conditions::{Axis, Condition, Grid, TransportMix};
 pub use findings::{
     Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,
     SubjectShare, Tally, Verdict,

@@ -1,6 +1,6 @@
 //! Oracles that are trained on LQD in the fabric.
 
-use dropcast_fabric::{FabricConfig, Recovery};
+use dropcast_fabric::{FabricConfig, Incast, Recovery};
 use dropcast_lab::fabric_oracle::{
     default_oracles, train_oracles, training_experiment, training_experiment_for,
 };
@@ -35,17 +35,13 @@ fn oracles_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn a_map_trains_with_its_own_senders() {
-    let linux = FabricConfig {
-        recovery: Recovery::RackTlp,
-        probe_wait_ns: 1_000_000,
-        leaf_buffer_bytes: 1,
-        ..FabricConfig::default()
-    };
-    let trained = training_experiment_for(&linux).fabric;
-    assert_eq!((trained.recovery, trained.probe_wait_ns), (Recovery::RackTlp, 1_000_000));
-    let plain = training_experiment().fabric;
-    assert_eq!(
-        FabricConfig { recovery: plain.recovery, probe_wait_ns: plain.probe_wait_ns, ..trained },
-        plain
-    );
+    let linux =
+        FabricConfig { timer_tick_ns: 4_000_000, leaf_buffer_bytes: 1, ..FabricConfig::default() };
+    let trained = training_experiment_for(&linux, &[Incast { spread_ns: 7, ..Incast::default() }]);
+    let plain = training_experiment();
+    let fabric = trained.fabric;
+    assert_eq!((fabric.recovery, fabric.timer_tick_ns), (Recovery::RackTlp, 4_000_000));
+    assert_eq!(fabric.with_senders_of(&plain.fabric), plain.fabric);
+    let incast = &trained.traffic.incasts[0];
+    assert_eq!((incast.spread_ns, incast.burst), (7, plain.traffic.incasts[0].burst));
 }

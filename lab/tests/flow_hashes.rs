@@ -2,7 +2,8 @@
 
 use dropcast_data::{Event, EventBatch, EventOptions, EventReader, SwitchSpec, SwitchSpecs};
 use dropcast_fabric::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, PacketEvents, Simulation, Transport,
+    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, PacketEvents, Simulation,
+    Transport,
 };
 use dropcast_runtime::spare_tails::flow_slot;
 use dropcast_switch::PolicySpec;
@@ -23,6 +24,7 @@ fn fabric_flows() -> BTreeMap<u64, u16> {
         to: SERVERS + (number / 8 % u64::from(SERVERS)) as u16,
         size_bytes: 1_000,
         class: FlowClass::Single,
+        connection: Connection::Handshake,
         transport: Transport::Dctcp,
         queue: 0,
         spines: None,

@@ -28,10 +28,10 @@ const SMALL: &str = "
     [[grids]]
     name = 'two'
     buffer_kb = [1.3]
-    priorities = ['incast-first']
-    ecn = [false]
-    oversubscription = [1.0]
-    servers = [8]
+    jitter_us = [0.0]
+    connections = ['new']
+    answers = [{ log-normal = 1.0 }]
+    gbps = [25.0]
 ";
 
 fn settings(text: &str) -> MapSettings {
@@ -60,7 +60,8 @@ fn a_map_is_the_same_on_any_number_of_threads() {
     let condition = &one.points[1].condition;
     assert_eq!(condition.value("load"), Some("0.4"));
     assert_eq!(condition.value("transports"), Some("0.9 cubic + 0.1 unresponsive"));
-    assert_eq!(condition.value("servers"), None);
+    assert_eq!(condition.value("gbps"), None);
+    assert_eq!(one.points[4].condition.value("answers"), Some("log-normal 1"));
 }
 
 #[test]
@@ -91,23 +92,28 @@ fn every_axis_changes_the_runs() {
         "fan_in = [4]",
         "buffer_kb = [0.5]",
         "transports = ['dctcp+new-reno']",
-        "ecn = [false]",
-        "priorities = ['separate']",
-        "oversubscription = [1.0]",
-        "servers = [6]",
+        "gbps = [25]",
+        "sizes = ['hadoop']",
+        "spread_us = [100]",
+        "answers = [{ log-normal = 1.0 }]",
+        "connections = ['new']",
+        "train = [3]",
+        "window = [3]",
+        "whole_answers = [true]",
         "min_rto_ms = [0.2]",
-        "paths = ['spray']",
-        "on_full = ['trim']",
+        "jitter_us = [0]",
     ] {
         assert_ne!(values(axis)[0], *unchanged, "{axis}");
     }
     for same in [
-        "ecn = [true]",
+        "gbps = [10]",
         "load = [0.5]",
-        "min_rto_ms = [10]",
-        "paths = ['ecmp']",
-        "oversubscription = [4.0]",
-        "servers = [16]",
+        "spread_us = [20]",
+        "answers = ['equal']",
+        "train = [1]",
+        "window = [10]",
+        "min_rto_ms = [200]",
+        "jitter_us = [1]",
     ] {
         assert_eq!(values(same)[0], *unchanged, "{same}");
     }
@@ -129,24 +135,18 @@ fn mistakes_are_named() {
     says("[[grids]]\nload = [0.4]", "grids[0]: name: is \"\"");
     says("[[grids]]\nname = 'a'\nbuffer_kb = [0.0]", "grids[0]: buffer_kb: is 0");
     says("[[grids]]\nname = 'a'\n[[grids]]\nname = 'a'", "\"a\" is taken");
+    says("[[grids]]\nname = 'a'\njitter_us = [-1.0]", "grids[0]: jitter_us: is -1");
     says("[[grids]]\nname = 'a'\ntransports = ['quic']", "\"quic\" is no transport");
     says("[[grids]]\nname = 'a'\ntransports = ['0.5 dctcp + 0.4 cubic']", "shares add up to 0.9");
     says("[[grids]]\nname = 'a'\nload = [-1.0]", "load: is -1");
     says("[[grids]]\nname = 'a'\nload = [0.4, 0.40]", "grids[0]: load: has 0.4 twice");
-    says("[[grids]]\nname = 'a'\necn = [true, true]", "ecn: has ECN twice");
     // Axes that would change nothing.
     let grid = |axis: &str, rest: &str| format!("{rest}\n[[grids]]\nname = 'a'\n{axis}");
-    says(&grid("ecn = [true]", "fabric.aqm = 'none'"), "ecn: has no marking to keep");
-    let one_leaf = "[fabric]\nleaves = 1\nspines = 0";
-    says(&grid("oversubscription = [4.0]", one_leaf), "oversubscription: has no uplinks");
     let collectives = "[[traffic.collectives]]\nservers = [0, 1]";
     says(&grid("transports = ['cubic']", collectives), "transports: has no flows");
-    let flows = "[[traffic.flows]]\nload = 0.5";
-    says(&grid("priorities = ['separate']", flows), "priorities: has no two kinds");
     let silent = "[[traffic.incasts]]\nper_server_hz = 0.0";
     says(&grid("burst = [0.5]", silent), "burst: has no incasts");
     says(&grid("load = [0.5]", "decisions = {}"), "decisions: is empty");
-    says(&grid("paths = ['spray']", "fabric.spines = 1"), "paths: has no spines to choose from");
     says(
         &grid("load = [0.5]", "policies = ['oracle']"),
         "policies: have none without a prediction",

@@ -27,7 +27,7 @@ const OTHERS: [(&str, f64); 3] = [
 const RUNS: usize = 3;
 
 fn main() {
-    let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
+    let fabric = Fabric::try_from(FabricConfig::artifact()).expect("valid");
     println!("2 leaves x 16 servers, 4 spines, websearch 80%, incast 75%, best of {RUNS}:\n");
     println!("| policy | hops | s | M hops/s |");
     println!("|---|---|---|---|");
@@ -58,7 +58,7 @@ fn artifact() -> TrafficConfig {
     TrafficConfig {
         duration_ns: 100_000_000,
         flows: vec![PoissonFlows { load: 0.8, ..PoissonFlows::default() }],
-        incasts: vec![Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::default() }],
+        incasts: vec![Incast { burst: 0.75, per_server_hz: 30.0, ..Incast::artifact() }],
         ..TrafficConfig::default()
     }
 }
@@ -139,7 +139,7 @@ fn large() {
     let config = FabricConfig {
         leaves: 16,
         spine_buffer_bytes: 1_052_672 / 20 * 16,
-        ..FabricConfig::default()
+        ..FabricConfig::artifact()
     };
     let fabric = Fabric::try_from(config).expect("valid");
     let before = resident_mib("VmRSS:");

@@ -23,7 +23,7 @@ mod workload;
 pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use episode::{DecisionInterval, Decisions, EndedFlows, Episode, EpisodeError, Next};
 pub use event_queue::EventQueue;
-pub use flow::{Flow, FlowClass, FlowRecord};
+pub use flow::{Connection, Flow, FlowClass, FlowRecord};
 pub use simulation::{FlowError, Simulation, SimulationOutcome};
 pub use sink::{
     DroppedPacket, FabricDropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched,

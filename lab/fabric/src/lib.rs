@@ -10,18 +10,18 @@ mod transport;
 mod workloads;
 
 pub use fabric::{
-    DecisionInterval, Decisions, DroppedPacket, EndedFlows, Episode, EpisodeError, EventQueue,
-    Fabric, FabricConfig, FabricDropReason, FabricError, Flow, FlowClass, FlowError, FlowRecord,
-    Next, Occupancy, OnFull, PacketEvents, Paths, Simulation, SimulationOutcome, Sink, Telemetry,
-    Unwatched, Workload,
+    Connection, DecisionInterval, Decisions, DroppedPacket, EndedFlows, Episode, EpisodeError,
+    EventQueue, Fabric, FabricConfig, FabricDropReason, FabricError, Flow, FlowClass, FlowError,
+    FlowRecord, Next, Occupancy, OnFull, PacketEvents, Paths, Simulation, SimulationOutcome, Sink,
+    Telemetry, Unwatched, Workload,
 };
 pub use summary::{
     Better, BucketSummary, ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Metric,
     MetricUnit, Percentiles, RunSummary, SHORT_BYTES, SizeBucket, SizeBuckets, Summarizer,
     largest_discovery, p_value, paired_difference, quantile,
 };
-pub use transport::{CongestionControl, Hop, Recovery, Told, Transport, Tuning, Window};
+pub use transport::{CongestionControl, Hop, Recovery, Ticks, Told, Transport, Tuning, Window};
 pub use workloads::{
-    Collective, CollectiveOperation, FlowList, FlowListError, Incast, Ns3PathsError, Pattern,
-    PoissonFlows, TrafficConfig, TrafficError, TrafficMix,
+    AnswerSizes, Collective, CollectiveOperation, Connections, FlowList, FlowListError, Incast,
+    Ns3PathsError, Pattern, PoissonFlows, TrafficConfig, TrafficError, TrafficMix,
 };

@@ -24,5 +24,5 @@ mod tuning;
 pub use congestion_control::{CongestionControl, Hop, Told, Window};
 pub(crate) use receiver::{Receiver, SackBlocks};
 pub use registry::Transport;
-pub(crate) use sender::{Ack, Segment, Sender};
-pub use tuning::{Recovery, Tuning};
+pub(crate) use sender::{Ack, Kept, Segment, Sender};
+pub use tuning::{Recovery, Ticks, Tuning};

@@ -12,7 +12,7 @@ mod poisson_flows;
 
 pub use collective::{Collective, CollectiveOperation};
 pub use flow_list::{FlowList, FlowListError};
-pub use incast::Incast;
+pub use incast::{AnswerSizes, Connections, Incast};
 pub use mix::{TrafficConfig, TrafficError, TrafficMix};
 pub use ns3_paths::Ns3PathsError;
 pub use pattern::Pattern;

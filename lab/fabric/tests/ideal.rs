@@ -2,7 +2,8 @@
 #![allow(clippy::expect_used)]
 
 use dropcast_fabric::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Simulation, Sink, Transport,
+    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Simulation, Sink,
+    Transport,
 };
 use dropcast_switch::PolicySpec;
 use proptest::prelude::*;
@@ -31,15 +32,16 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
     let delays = || prop_oneof![Just(0), 1_u64..20_000];
     let shape = (1_u16..4, 0_u16..3, 2_u16..5);
     let units = (1_u32..3_000, 0_u32..60, 0_u32..60, 1_u32..60);
-    (shape, rates(), rates(), delays(), delays(), units, 0.1_f64..=1.0).prop_map(
+    let senders = prop_oneof![Just(FabricConfig::artifact()), Just(FabricConfig::default())];
+    (shape, rates(), rates(), (delays(), delays()), units, 0.1_f64..=1.0, senders).prop_map(
         |(
             shape,
             server_rate_bps,
             uplink_rate_bps,
-            server_delay_ns,
-            uplink_delay_ns,
+            (server_delay_ns, uplink_delay_ns),
             units,
             rate,
+            senders,
         )| {
             let (leaves, spines, servers) = shape;
             let (segment_bytes, header, wire_overhead_bytes, initial_window_segments) = units;
@@ -59,7 +61,7 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
                 initial_window_segments,
                 unresponsive_rate: rate,
                 end_ns: 300_000_000,
-                ..FabricConfig::default()
+                ..senders
             };
             Fabric::try_from(config).expect("valid")
         },
@@ -69,19 +71,30 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
 /// A fabric, and flows of every transport and class between any two of its servers.
 fn fabric_and_flows() -> impl Strategy<Value = (Fabric, Vec<Flow>)> {
     let classes = prop_oneof![
-        Just(FlowClass::Single),
-        Just(FlowClass::Incast(0)),
-        Just(FlowClass::Collective(0))
+        Just((FlowClass::Single, Connection::Handshake)),
+        Just((FlowClass::Incast(0), Connection::New)),
+        Just((FlowClass::Incast(0), Connection::Reused)),
+        Just((FlowClass::Collective(0), Connection::New)),
     ];
     let sizes = prop_oneof![1_u64..100, 1_u64..5_000, 1_u64..200_000];
     let flow = (0_u64..50_000, any::<u16>(), any::<u16>(), sizes, classes, 0..Transport::ALL.len());
     (fabrics(), prop::collection::vec(flow, 1..12)).prop_map(|(fabric, flows)| {
         let servers = fabric.servers();
-        let flow = |(start_ns, from, step, size_bytes, class, transport)| {
+        let flow = |(start_ns, from, step, size_bytes, (class, connection), transport)| {
             let from: u16 = from % servers;
             let to = (from + 1 + step % (servers - 1)) % servers;
             let transport = Transport::ALL[transport];
-            Flow { start_ns, from, to, size_bytes, class, transport, queue: 1, spines: None }
+            Flow {
+                start_ns,
+                from,
+                to,
+                size_bytes,
+                class,
+                connection,
+                transport,
+                queue: 1,
+                spines: None,
+            }
         };
         let mut flows: Vec<Flow> = flows.into_iter().map(flow).collect();
         flows.sort_by_key(|flow| flow.start_ns);
@@ -117,7 +130,8 @@ proptest! {
 /// one segment at its leaf.
 #[test]
 fn a_connected_flow_alone_takes_little_more_than_its_ideal() {
-    let config = FabricConfig { header_bytes: 1, wire_overhead_bytes: 0, ..Default::default() };
+    let config =
+        FabricConfig { header_bytes: 1, wire_overhead_bytes: 0, ..FabricConfig::artifact() };
     let fabric = Fabric::try_from(config).expect("valid");
     let flow = Flow {
         start_ns: 0,
@@ -125,6 +139,7 @@ fn a_connected_flow_alone_takes_little_more_than_its_ideal() {
         to: 1,
         size_bytes: 140_000,
         class: FlowClass::Incast(0),
+        connection: Connection::New,
         transport: Transport::Dctcp,
         queue: 1,
         spines: None,

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use dropcast_fabric::{
-    DroppedPacket, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Occupancy,
-    Simulation, Sink, Transport,
+    Connection, DroppedPacket, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord,
+    Occupancy, Simulation, Sink, Transport,
 };
 use dropcast_switch::PolicySpec;
 
@@ -46,7 +46,7 @@ fn fabric(buffer_packets: f64, aqm: &str) -> Fabric {
         leaf_buffer_bytes: (buffer_packets * PACKET) as u32,
         aqm: aqm.parse().unwrap(),
         sample_interval_ns: 5_000,
-        ..FabricConfig::default()
+        ..FabricConfig::artifact()
     })
     .unwrap()
 }
@@ -63,6 +63,7 @@ fn run(fabric: &Fabric, transport: Transport, flows: u16, packets: u64) -> Watch
         to: from + fabric.config().servers,
         size_bytes: packets * 1400,
         class: FlowClass::Single,
+        connection: Connection::Handshake,
         transport,
         queue: 1,
         spines: None,
@@ -218,6 +219,7 @@ fn dcqcn_flows_converge() {
         to: from + fabric.config().servers,
         size_bytes: 80_000 * 1400,
         class: FlowClass::Single,
+        connection: Connection::Handshake,
         transport: Transport::Dcqcn,
         queue: 1,
         spines: None,
@@ -319,6 +321,7 @@ fn dctcp_takes_what_an_unresponsive_sender_leaves() {
         to: from + 4,
         size_bytes: packets * 1400,
         class: FlowClass::Single,
+        connection: Connection::Handshake,
         transport,
         queue: 1,
         spines: None,
@@ -337,4 +340,48 @@ fn dctcp_takes_what_an_unresponsive_sender_leaves() {
     };
     let rate = 10_000.0 * 1172.0 / fct(Transport::Dctcp);
     assert!((rate - 0.5).abs() < 0.04, "{rate}");
+}
+
+/// Equal senders at the line rate lose equally: the servers' jitter breaks the order in which their packets would meet a full
+/// buffer for ever.
+#[test]
+fn equal_senders_lose_equally() {
+    for (policy, senders) in
+        [("complete-sharing", 2_u16), ("dt:alpha=8", 2), ("lqd", 2), ("dt:alpha=8", 5)]
+    {
+        let config = FabricConfig {
+            leaves: 1,
+            servers: 6,
+            leaf_buffer_bytes: 100_000,
+            ..FabricConfig::default()
+        };
+        let fabric = Fabric::try_from(config).unwrap();
+        let packets = 20_000;
+        let flow = |from| Flow {
+            start_ns: 0,
+            from,
+            to: 5,
+            size_bytes: packets * 1400,
+            class: FlowClass::Incast(0),
+            connection: Connection::New,
+            transport: Transport::Unresponsive,
+            queue: 1,
+            spines: None,
+        };
+        let list = FlowList::new((0..senders).map(flow).collect());
+        let spec: PolicySpec = policy.parse().unwrap();
+        let mut watch = Watch::default();
+        let simulation = Simulation::new(&fabric, |_, site| spec.build(site), list).unwrap();
+        simulation.run(&mut watch).unwrap();
+        let lost = |flow: &FlowRecord| packets - flow.received_bytes / 1400;
+        let lost: Vec<u64> = watch.flows.iter().map(lost).collect();
+        let mean = lost.iter().sum::<u64>() as f64 / f64::from(senders);
+        assert!(mean > 5_000.0, "{policy}: {lost:?}");
+        for &lost in &lost {
+            assert!(
+                (lost as f64 - mean).abs() < 0.05 * mean,
+                "{policy}: {lost} of a mean of {mean}"
+            );
+        }
+    }
 }

@@ -52,7 +52,7 @@ fn check(change: impl FnOnce(&mut FabricConfig)) {
         servers: 8,
         leaf_buffer_bytes: 200_000,
         spine_buffer_bytes: 60_000,
-        ..FabricConfig::default()
+        ..FabricConfig::artifact()
     };
     change(&mut config);
     let fabric = Fabric::try_from(config).unwrap();
@@ -62,7 +62,7 @@ fn check(change: impl FnOnce(&mut FabricConfig)) {
     let traffic = TrafficConfig {
         duration_ns: 8_000_000,
         flows: vec![flows(1, Transport::Dctcp), flows(last, Transport::Cubic)],
-        incasts: vec![Incast { burst: 1.5, per_server_hz: 100.0, ..Incast::default() }],
+        incasts: vec![Incast { burst: 1.5, per_server_hz: 100.0, ..Incast::artifact() }],
         ..TrafficConfig::default()
     };
     let lqd: PolicySpec = "lqd".parse().unwrap();

@@ -69,7 +69,7 @@ impl Scenario {
             leaf_buffer_bytes: self.buffer_bytes,
             aqm: AqmSpec::None(Default::default()),
             seed,
-            ..FabricConfig::default()
+            ..FabricConfig::artifact()
         });
         let fabric = fabric.expect("a switch with ports, a rate and a buffer");
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -82,7 +82,7 @@ impl Scenario {
             per_server_hz: self.load / 2.0 * self.rate_bps as f64 / 8.0 / request_bytes,
             pattern: Pattern::Random,
             transport,
-            ..Incast::default()
+            ..Incast::artifact()
         };
         let flows = PoissonFlows {
             load: self.load / 2.0,

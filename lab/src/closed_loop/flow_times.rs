@@ -218,6 +218,7 @@ mod tests {
                 to: 1,
                 size_bytes: 500_000,
                 class: FlowClass::Single,
+                connection: FlowClass::Single.connection(),
                 transport: Transport::Dctcp,
                 queue: 1,
                 spines: None,

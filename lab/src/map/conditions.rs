@@ -1,11 +1,12 @@
 //! The conditions of a map: axes, and grids of their values.
 
 use crate::closed_loop::Experiment;
-use dropcast_data::Scheduler;
-use dropcast_fabric::{FabricConfig, OnFull, Paths, PoissonFlows, Transport};
+use dropcast_arrivals::FlowSizeChoice;
+use dropcast_fabric::{AnswerSizes, Connections, FabricConfig, PoissonFlows, Transport};
 use dropcast_switch::AqmSpec;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde_json::Value;
+use std::rc::Rc;
 
 /// Every combination of the values of its axes. An axis without values keeps what the map's fabric
 /// and traffic say; a list of points is several grids of one value per axis.
@@ -14,31 +15,37 @@ use std::fmt;
 pub struct Grid {
     /// Its name, and that of its files.
     pub name: String,
+    /// Rate of all links, Gbps; buffers and marking thresholds scale with it.
+    pub gbps: Vec<f64>,
+    /// Buffer of a leaf, kilobytes (1,000 bytes) per port per Gbps; spines' buffers scale with it.
+    pub buffer_kb: Vec<f64>,
     /// Payload offered by all flows that are no incast, as a share of the rate between leaves and
     /// spines.
     pub load: Vec<f64>,
+    /// Sizes of these flows.
+    pub sizes: Vec<FlowSizeChoice>,
     /// Payload of all answers to a request, as a share of a leaf's buffer.
     pub burst: Vec<f64>,
-    /// Servers that answer a request, each with an equal part of the burst.
+    /// Servers that answer a request.
     pub fan_in: Vec<u16>,
-    /// Buffer of a leaf, kilobytes (1,000 bytes) per port per Gbps; spines' buffers scale with it.
-    pub buffer_kb: Vec<f64>,
+    /// Answers start within this time, microseconds.
+    pub spread_us: Vec<f64>,
+    /// How the sizes of answers vary.
+    pub answers: Vec<AnswerSizes>,
+    /// What answers are sent over.
+    pub connections: Vec<Connections>,
+    /// Requests of a train; as many fewer trains are made.
+    pub train: Vec<u32>,
     /// Transports of the flows; requests are answered with the first.
     pub transports: Vec<TransportMix>,
-    /// Whether switches mark.
-    pub ecn: Vec<bool>,
-    /// Queues of the answers to requests and of other flows.
-    pub priorities: Vec<Priorities>,
-    /// Servers' rate over uplinks' rate of a leaf.
-    pub oversubscription: Vec<f64>,
-    /// Servers of a leaf; the buffer per port and the oversubscription stay.
-    pub servers: Vec<u16>,
+    /// Window that a new connection begins with, segments.
+    pub window: Vec<u32>,
+    /// Whether answers begin with a window of the whole answer.
+    pub whole_answers: Vec<bool>,
     /// Minimum retransmission timeout, milliseconds.
     pub min_rto_ms: Vec<f64>,
-    /// What becomes of packets that a policy does not hold.
-    pub on_full: Vec<OnFull>,
-    /// Whether packets of a flow share a spine.
-    pub paths: Vec<Paths>,
+    /// Each packet of a server is up to this much late, microseconds.
+    pub jitter_us: Vec<f64>,
 }
 
 /// Transports that share the load of flows: `dctcp`, `dctcp+cubic` (one half each), or
@@ -50,36 +57,19 @@ pub struct TransportMix {
     parts: Vec<(Transport, f64)>,
 }
 
-/// Which queue of a port holds what, and how the port serves them. Acknowledgements have a queue of
-/// their own in each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Priorities {
-    /// One queue for all data.
-    Shared,
-    /// Answers to requests in one queue, other flows in another, round robin.
-    Separate,
-    /// As [`Priorities::Separate`], with strict priority for the answers.
-    IncastFirst,
-    /// As [`Priorities::Separate`], with strict priority for the other flows.
-    IncastLast,
+/// What traffic an axis changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    Fabric,
+    Flows,
+    Incasts,
 }
 
-/// An axis at one value.
-#[derive(Clone, Debug, PartialEq)]
-enum Setting {
-    Servers(u16),
-    Oversubscription(f64),
-    Buffer(f64),
-    Load(f64),
-    Burst(f64),
-    FanIn(u16),
-    Transports(TransportMix),
-    Ecn(bool),
-    Priorities(Priorities),
-    MinRto(f64),
-    OnFull(OnFull),
-    Paths(Paths),
+/// An axis of a grid, whether it has values or not.
+struct Values {
+    axis: Axis,
+    changes: Changes,
+    apply: Vec<Rc<dyn Fn(&mut Experiment)>>,
 }
 
 /// An axis, and the names of its values.
@@ -103,65 +93,117 @@ pub struct Condition {
 }
 
 impl Grid {
-    /// The axes that it sets, in a fixed order.
-    pub fn axes(&self) -> Vec<Axis> {
-        let axis = |values: Vec<Setting>| Axis {
-            name: values[0].axis(),
-            label: values[0].words(),
-            values: values.iter().map(Setting::to_string).collect(),
-        };
-        self.settings().into_iter().map(axis).collect()
+    /// The names of all axes, in order.
+    pub fn names() -> Vec<&'static str> {
+        Grid::default().all().into_iter().map(|values| values.axis.name).collect()
     }
 
-    /// The values of the axes that it sets.
-    fn settings(&self) -> Vec<Vec<Setting>> {
-        fn all<T: Clone>(values: &[T], make: fn(T) -> Setting) -> Vec<Setting> {
-            values.iter().cloned().map(make).collect()
-        }
-        let axes = [
-            all(&self.load, Setting::Load),
-            all(&self.burst, Setting::Burst),
-            all(&self.fan_in, Setting::FanIn),
-            all(&self.buffer_kb, Setting::Buffer),
-            all(&self.transports, Setting::Transports),
-            all(&self.ecn, Setting::Ecn),
-            all(&self.priorities, Setting::Priorities),
-            all(&self.oversubscription, Setting::Oversubscription),
-            all(&self.servers, Setting::Servers),
-            all(&self.min_rto_ms, Setting::MinRto),
-            all(&self.on_full, Setting::OnFull),
-            all(&self.paths, Setting::Paths),
-        ];
-        axes.into_iter().filter(|values| !values.is_empty()).collect()
+    /// The axes that it sets, in order.
+    pub fn axes(&self) -> Vec<Axis> {
+        self.set().into_iter().map(|values| values.axis).collect()
+    }
+
+    /// The first axis that it sets of those that change this.
+    pub(super) fn first_that(&self, changes: Changes) -> Option<&'static str> {
+        self.set().iter().find(|values| values.changes == changes).map(|values| values.axis.name)
+    }
+
+    /// The axes that it sets, with their values.
+    fn set(&self) -> Vec<Values> {
+        self.all().into_iter().filter(|values| !values.apply.is_empty()).collect()
+    }
+
+    /// All axes. Sizes of the fabric come before what is relative to them.
+    fn all(&self) -> Vec<Values> {
+        use Changes::{Fabric, Flows, Incasts};
+        vec![
+            axis(Fabric, "gbps", "rate, Gbps", &self.gbps, |to, gbps| {
+                set_gbps(&mut to.fabric, *gbps)
+            }),
+            axis(Fabric, "buffer_kb", "buffer, KB per port per Gbps", &self.buffer_kb, |to, kb| {
+                let bytes = 1_000.0 * kb * leaf_gbps(&to.fabric);
+                set_leaf_buffer(&mut to.fabric, bytes);
+            }),
+            axis(Flows, "load", "load, share of the uplinks", &self.load, |to, load| {
+                let all: f64 = to.traffic.flows.iter().map(|flows| flows.load).sum();
+                to.traffic.flows.iter_mut().for_each(|flows| flows.load *= load / all);
+            }),
+            axis(Flows, "sizes", "sizes of flows", &self.sizes, |to, sizes| {
+                to.traffic.flows.iter_mut().for_each(|flows| flows.sizes = sizes.clone());
+            }),
+            axis(Incasts, "burst", "burst, share of the buffer", &self.burst, |to, burst| {
+                to.traffic.incasts.iter_mut().for_each(|incast| incast.burst = *burst);
+            }),
+            axis(Incasts, "fan_in", "servers that answer", &self.fan_in, |to, servers| {
+                to.traffic.incasts.iter_mut().for_each(|incast| incast.fan_in = *servers);
+            }),
+            axis(Incasts, "spread_us", "answers start within, us", &self.spread_us, |to, us| {
+                to.traffic.incasts.iter_mut().for_each(|incast| incast.spread_ns = ns(1e3 * us));
+            }),
+            axis(Incasts, "answers", "sizes of answers", &self.answers, |to, sizes| {
+                to.traffic.incasts.iter_mut().for_each(|incast| incast.sizes = sizes.clone());
+            }),
+            axis(Incasts, "connections", "connections", &self.connections, |to, connections| {
+                to.traffic.incasts.iter_mut().for_each(|incast| incast.connections = *connections);
+            }),
+            axis(Incasts, "train", "requests of a train", &self.train, |to, &train| {
+                for incast in &mut to.traffic.incasts {
+                    incast.per_server_hz *= f64::from(incast.train) / f64::from(train.max(1));
+                    incast.train = train;
+                }
+            }),
+            axis(Flows, "transports", "transports", &self.transports, |to, mix| {
+                let part = |flows: &PoissonFlows, (transport, share): &(Transport, f64)| {
+                    let load = flows.load * share;
+                    PoissonFlows { load, transport: *transport, ..flows.clone() }
+                };
+                let of = |flows| mix.parts.iter().map(move |one| part(flows, one));
+                to.traffic.flows = to.traffic.flows.iter().flat_map(of).collect();
+                to.traffic.incasts.iter_mut().for_each(|own| own.transport = mix.parts[0].0);
+            }),
+            axis(Fabric, "window", "initial window, segments", &self.window, |to, segments| {
+                to.fabric.initial_window_segments = *segments;
+            }),
+            axis(
+                Fabric,
+                "whole_answers",
+                "whole answers at once",
+                &self.whole_answers,
+                |to, whole| {
+                    to.fabric.whole_answers = *whole;
+                },
+            ),
+            axis(Fabric, "min_rto_ms", "minimum RTO, ms", &self.min_rto_ms, |to, ms| {
+                to.fabric.min_rto_ns = ns(1e6 * ms);
+            }),
+            axis(Fabric, "jitter_us", "jitter of servers, us", &self.jitter_us, |to, us| {
+                to.fabric.jitter_ns = ns(1e3 * us);
+            }),
+        ]
     }
 
     /// How many points it has.
     pub(super) fn len(&self) -> usize {
-        self.settings().iter().map(Vec::len).fold(1, usize::saturating_mul)
+        self.set().iter().map(|values| values.apply.len()).fold(1, usize::saturating_mul)
     }
 
     /// Its points: `base` under each combination of values, the last axis first.
     pub(super) fn points(&self, base: &Experiment) -> Vec<(Condition, Experiment)> {
-        let mut points: Vec<Vec<Setting>> = vec![Vec::new()];
-        for values in self.settings() {
-            let with = |point: &Vec<Setting>| -> Vec<Vec<Setting>> {
-                values
-                    .iter()
-                    .map(|value| [&point[..], std::slice::from_ref(value)].concat())
-                    .collect()
+        let condition = Condition { grid: self.name.clone(), at: Vec::new() };
+        let mut points = vec![(condition, base.clone())];
+        for Values { axis, apply, .. } in self.set() {
+            let with = |(condition, experiment): &(Condition, Experiment)| -> Vec<_> {
+                let value = |(value, apply): (&String, &Rc<dyn Fn(&mut Experiment)>)| {
+                    let (mut condition, mut experiment) = (condition.clone(), experiment.clone());
+                    condition.at.push((axis.name, value.clone()));
+                    apply(&mut experiment);
+                    (condition, experiment)
+                };
+                axis.values.iter().zip(&apply).map(value).collect()
             };
             points = points.iter().flat_map(with).collect();
         }
-        let point = |mut settings: Vec<Setting>| {
-            let at = settings.iter().map(|value| (value.axis(), value.to_string())).collect();
-            let mut experiment = base.clone();
-            settings.sort_by_key(Setting::order);
-            for setting in &settings {
-                setting.apply(&mut experiment);
-            }
-            (Condition { grid: self.name.clone(), at }, experiment)
-        };
-        points.into_iter().map(point).collect()
+        points
     }
 }
 
@@ -172,129 +214,57 @@ impl Condition {
     }
 }
 
-impl Setting {
-    fn axis(&self) -> &'static str {
-        match self {
-            Setting::Servers(_) => "servers",
-            Setting::Oversubscription(_) => "oversubscription",
-            Setting::Buffer(_) => "buffer_kb",
-            Setting::Load(_) => "load",
-            Setting::Burst(_) => "burst",
-            Setting::FanIn(_) => "fan_in",
-            Setting::Transports(_) => "transports",
-            Setting::Ecn(_) => "ecn",
-            Setting::Priorities(_) => "priorities",
-            Setting::MinRto(_) => "min_rto_ms",
-            Setting::OnFull(_) => "on_full",
-            Setting::Paths(_) => "paths",
-        }
-    }
+/// An axis with its values, and what each does.
+fn axis<T: Clone + Serialize + 'static>(
+    changes: Changes,
+    name: &'static str,
+    label: &'static str,
+    values: &[T],
+    apply: fn(&mut Experiment, &T),
+) -> Values {
+    let one = |value: &T| -> Rc<dyn Fn(&mut Experiment)> {
+        let own = value.clone();
+        Rc::new(move |to| apply(to, &own))
+    };
+    let axis = Axis { name, label, values: values.iter().map(text).collect() };
+    Values { axis, changes, apply: values.iter().map(one).collect() }
+}
 
-    fn words(&self) -> &'static str {
-        match self {
-            Setting::Servers(_) => "servers of a leaf",
-            Setting::Oversubscription(_) => "oversubscription",
-            Setting::Buffer(_) => "buffer, KB per port per Gbps",
-            Setting::Load(_) => "load, share of the uplinks",
-            Setting::Burst(_) => "burst, share of the buffer",
-            Setting::FanIn(_) => "servers that answer",
-            Setting::Transports(_) => "transports",
-            Setting::Ecn(_) => "marking",
-            Setting::Priorities(_) => "queues",
-            Setting::MinRto(_) => "minimum RTO, ms",
-            Setting::OnFull(_) => "what does not fit",
-            Setting::Paths(_) => "paths",
+/// A value as it stands in the settings, without quotes and braces.
+fn text<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Object(fields)) => {
+            let parts = fields.iter().map(|(name, value)| format!("{name} {}", text(value)));
+            parts.collect::<Vec<_>>().join(", ")
         }
-    }
-
-    /// Sizes of the fabric come before what is relative to them.
-    fn order(&self) -> u8 {
-        match self {
-            Setting::Servers(_) => 0,
-            Setting::Oversubscription(_) => 1,
-            Setting::Buffer(_) => 2,
-            Setting::Load(_) => 3,
-            Setting::Burst(_) => 4,
-            Setting::FanIn(_) => 5,
-            Setting::Transports(_) => 6,
-            Setting::Ecn(_) => 7,
-            Setting::Priorities(_) => 8,
-            Setting::MinRto(_) => 9,
-            Setting::OnFull(_) => 10,
-            Setting::Paths(_) => 11,
+        Ok(Value::Array(points)) => format!("table of {} points", points.len()),
+        Ok(Value::Number(number)) => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
         }
-    }
-
-    fn apply(&self, to: &mut Experiment) {
-        let Experiment { fabric, traffic, .. } = to;
-        match self {
-            Setting::Servers(servers) => {
-                let ratio = oversubscription(fabric);
-                let per_gbps = f64::from(fabric.leaf_buffer_bytes) / leaf_gbps(fabric);
-                fabric.servers = *servers;
-                set_oversubscription(fabric, ratio);
-                set_leaf_buffer(fabric, per_gbps * leaf_gbps(fabric));
-            }
-            Setting::Oversubscription(ratio) => {
-                let per_gbps = f64::from(fabric.leaf_buffer_bytes) / leaf_gbps(fabric);
-                set_oversubscription(fabric, *ratio);
-                set_leaf_buffer(fabric, per_gbps * leaf_gbps(fabric));
-            }
-            Setting::Buffer(kb) => set_leaf_buffer(fabric, 1_000.0 * kb * leaf_gbps(fabric)),
-            Setting::Load(load) => {
-                let all: f64 = traffic.flows.iter().map(|flows| flows.load).sum();
-                for flows in &mut traffic.flows {
-                    flows.load *= load / all;
-                }
-            }
-            Setting::Burst(burst) => {
-                traffic.incasts.iter_mut().for_each(|incast| incast.burst = *burst);
-            }
-            Setting::FanIn(servers) => {
-                traffic.incasts.iter_mut().for_each(|incast| incast.fan_in = *servers);
-            }
-            Setting::Transports(mix) => {
-                let part = |flows: &PoissonFlows, (transport, share): &(Transport, f64)| {
-                    let load = flows.load * share;
-                    PoissonFlows { load, transport: *transport, ..flows.clone() }
-                };
-                let of = |flows| mix.parts.iter().map(move |one| part(flows, one));
-                traffic.flows = traffic.flows.iter().flat_map(of).collect();
-                for incast in &mut traffic.incasts {
-                    incast.transport = mix.parts[0].0;
-                }
-            }
-            Setting::Ecn(true) => {}
-            Setting::Ecn(false) => fabric.aqm = AqmSpec::None(Default::default()),
-            Setting::Priorities(priorities) => priorities.apply(to),
-            Setting::MinRto(ms) => fabric.min_rto_ns = (1e6 * ms).round() as u64,
-            Setting::OnFull(on_full) => fabric.on_full = *on_full,
-            Setting::Paths(paths) => fabric.paths = *paths,
-        }
+        Ok(value) => value.to_string(),
+        Err(error) => error.to_string(),
     }
 }
 
-fn uplinks_bps(fabric: &FabricConfig) -> f64 {
-    f64::from(fabric.spines) * fabric.uplink_rate_bps as f64
-}
-
-fn servers_bps(fabric: &FabricConfig) -> f64 {
-    f64::from(fabric.servers) * fabric.server_rate_bps as f64
+fn ns(value: f64) -> u64 {
+    value.round() as u64
 }
 
 fn leaf_gbps(fabric: &FabricConfig) -> f64 {
-    (servers_bps(fabric) + uplinks_bps(fabric)) / 1e9
+    let servers = f64::from(fabric.servers) * fabric.server_rate_bps as f64;
+    let uplinks = f64::from(fabric.spines) * fabric.uplink_rate_bps as f64;
+    (servers + uplinks) / 1e9
 }
 
-fn oversubscription(fabric: &FabricConfig) -> f64 {
-    servers_bps(fabric) / uplinks_bps(fabric)
-}
-
-/// Changes the rate of uplinks; a fabric of one leaf has none.
-fn set_oversubscription(fabric: &mut FabricConfig, ratio: f64) {
-    if fabric.spines > 0 {
-        let bps = servers_bps(fabric) / ratio / f64::from(fabric.spines);
-        fabric.uplink_rate_bps = bps.round() as u64;
+/// Changes the rate of servers' links, and all that is in proportion to it.
+fn set_gbps(fabric: &mut FabricConfig, gbps: f64) {
+    let ratio = 1e9 * gbps / fabric.server_rate_bps as f64;
+    fabric.server_rate_bps = ns(1e9 * gbps);
+    fabric.uplink_rate_bps = ns(fabric.uplink_rate_bps as f64 * ratio);
+    set_leaf_buffer(fabric, f64::from(fabric.leaf_buffer_bytes) * ratio);
+    if let AqmSpec::Ecn(ecn) = &mut fabric.aqm {
+        ecn.threshold_bytes = (f64::from(ecn.threshold_bytes) * ratio).round() as u32;
     }
 }
 
@@ -303,52 +273,6 @@ fn set_leaf_buffer(fabric: &mut FabricConfig, bytes: f64) {
     let ratio = bytes / f64::from(fabric.leaf_buffer_bytes);
     fabric.leaf_buffer_bytes = bytes.round() as u32;
     fabric.spine_buffer_bytes = (f64::from(fabric.spine_buffer_bytes) * ratio).round() as u32;
-}
-
-impl Priorities {
-    fn apply(self, to: &mut Experiment) {
-        let (incast, flows, scheduler) = match self {
-            Priorities::Shared => (1, 1, Scheduler::RoundRobin),
-            Priorities::Separate => (1, 2, Scheduler::RoundRobin),
-            Priorities::IncastFirst => (1, 2, Scheduler::StrictPriority),
-            Priorities::IncastLast => (2, 1, Scheduler::StrictPriority),
-        };
-        to.fabric.queues_per_port = 1 + u8::max(incast, flows);
-        to.fabric.scheduler = scheduler;
-        to.fabric.quantum_bytes = Vec::new();
-        to.traffic.incasts.iter_mut().for_each(|part| part.queue = incast);
-        to.traffic.flows.iter_mut().for_each(|part| part.queue = flows);
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Priorities::Shared => "shared",
-            Priorities::Separate => "separate",
-            Priorities::IncastFirst => "incast-first",
-            Priorities::IncastLast => "incast-last",
-        }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Setting::Servers(servers) | Setting::FanIn(servers) => write!(f, "{servers}"),
-            Setting::Oversubscription(value)
-            | Setting::Buffer(value)
-            | Setting::Load(value)
-            | Setting::MinRto(value)
-            | Setting::Burst(value) => write!(f, "{value}"),
-            Setting::Transports(mix) => f.write_str(&mix.text),
-            Setting::Ecn(true) => f.write_str("ECN"),
-            Setting::Ecn(false) => f.write_str("no ECN"),
-            Setting::Priorities(priorities) => f.write_str(priorities.name()),
-            Setting::OnFull(OnFull::Drop) => f.write_str("dropped"),
-            Setting::OnFull(OnFull::Trim) => f.write_str("trimmed"),
-            Setting::Paths(Paths::Ecmp) => f.write_str("ECMP"),
-            Setting::Paths(Paths::Spray) => f.write_str("spraying"),
-        }
-    }
 }
 
 impl TryFrom<String> for TransportMix {

@@ -1,6 +1,6 @@
 //! What a map compares, as a file says it.
 
-use super::conditions::{Condition, Grid};
+use super::conditions::{Changes, Condition, Grid};
 use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, lqd, usual_policies};
 use crate::fabric_oracle::default_oracles;
 use dropcast_fabric::{
@@ -9,7 +9,7 @@ use dropcast_fabric::{
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::settings::TrainSettings;
-use dropcast_switch::{AqmSpec, PolicySpec};
+use dropcast_switch::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -245,15 +245,17 @@ impl MapSettings {
         if self.grids[..place].iter().any(|other| other.name == grid.name) {
             return wrong("name", format!("{:?} is taken by another grid", grid.name));
         }
-        let positive = [
-            ("buffer_kb", &grid.buffer_kb),
-            ("oversubscription", &grid.oversubscription),
-            ("min_rto_ms", &grid.min_rto_ms),
+        let ranges = [
+            ("gbps", &grid.gbps, 1e-3),
+            ("buffer_kb", &grid.buffer_kb, 1e-3),
+            ("min_rto_ms", &grid.min_rto_ms, 1e-3),
+            ("spread_us", &grid.spread_us, 0.0),
+            ("jitter_us", &grid.jitter_us, 0.0),
         ];
-        for (field, values) in positive {
-            let is_right = |value: &f64| (1e-3..=1e4).contains(value);
+        for (field, values, least) in ranges {
+            let is_right = |value: &f64| (least..=1e4).contains(value);
             if let Some(value) = values.iter().find(|value| !is_right(value)) {
-                return wrong(field, format!("is {value}, expected 0.001 to 10000"));
+                return wrong(field, format!("is {value}, expected {least} to 10000"));
             }
         }
         for axis in grid.axes() {
@@ -265,58 +267,16 @@ impl MapSettings {
         }
         let has_load = self.traffic.flows.iter().any(|flows| flows.load > 0.0);
         let has_incasts = self.traffic.incasts.iter().any(|incast| incast.per_server_hz > 0.0);
-        let marks = !matches!(self.fabric.aqm, AqmSpec::None(_));
-        let (flows, incasts) = ("[[traffic.flows]]", "[[traffic.incasts]]");
-        // What an axis changes. Collectives keep their transport and queue.
         let needs = [
-            ("load", !grid.load.is_empty(), has_load, format!("flows to scale; add {flows}")),
-            (
-                "burst",
-                !grid.burst.is_empty(),
-                has_incasts,
-                format!("incasts to set; add {incasts}"),
-            ),
-            (
-                "fan_in",
-                !grid.fan_in.is_empty(),
-                has_incasts,
-                format!("incasts to set; add {incasts}"),
-            ),
-            (
-                "transports",
-                !grid.transports.is_empty(),
-                has_load,
-                format!("flows to carry; add {flows}"),
-            ),
-            (
-                "priorities",
-                !grid.priorities.is_empty(),
-                has_load && has_incasts,
-                format!("two kinds of traffic to separate; give {flows} and {incasts}"),
-            ),
-            (
-                "ecn",
-                grid.ecn.contains(&true),
-                marks,
-                "marking to keep: aqm of [fabric] is none".to_owned(),
-            ),
-            (
-                "paths",
-                !grid.paths.is_empty(),
-                self.fabric.spines > 1,
-                "spines to choose from: spines of [fabric] is below 2".to_owned(),
-            ),
-            (
-                "oversubscription",
-                !grid.oversubscription.is_empty(),
-                self.fabric.spines > 0,
-                "uplinks to change: spines of [fabric] is 0".to_owned(),
-            ),
+            (Changes::Flows, has_load, "flows; add [[traffic.flows]]"),
+            (Changes::Incasts, has_incasts, "incasts; add [[traffic.incasts]]"),
         ];
-        match needs.into_iter().find(|(_, is_set, is_there, _)| *is_set && !is_there) {
-            Some((field, _, _, needed)) => wrong(field, format!("has no {needed}")),
-            None => Ok(()),
+        for (changes, is_there, needed) in needs {
+            if let Some(field) = grid.first_that(changes).filter(|_| !is_there) {
+                return wrong(field, format!("has no {needed}"));
+            }
         }
+        Ok(())
     }
 }
 

@@ -11,31 +11,17 @@ use dropcast_reports::csv::field;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
 use std::fmt::Write as _;
 
-/// The axes of a grid, by name.
-const AXES: [&str; 12] = [
-    "load",
-    "burst",
-    "fan_in",
-    "buffer_kb",
-    "transports",
-    "ecn",
-    "priorities",
-    "oversubscription",
-    "servers",
-    "min_rto_ms",
-    "on_full",
-    "paths",
-];
-
 /// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
 /// over the runs, the ends of its 95% interval; then the best policy that predicts nothing, chosen on other runs,
 /// and whether this one is `better` than it, `worse` or `unclear` ([`Verdict`]). A field is empty where there is no
 /// value. RFC 4180 with `\n`.
 pub fn csv(map: &Map) -> String {
-    let axes = AXES.join(",");
+    let names = Grid::names();
+    let axes = names.join(",");
     let mut out = format!("grid,{axes},policy,measure,mean,low,high,best_plain,over_best_plain\n");
     for point in &map.points {
-        let at = AXES.map(|axis| point.condition.value(axis).unwrap_or_default());
+        let at: Vec<&str> =
+            names.iter().map(|axis| point.condition.value(axis).unwrap_or_default()).collect();
         for values in &point.values {
             for (name, measured) in &values.measures {
                 let bounds = measured.mean.and_then(|mean| mean.bounds);

@@ -1,7 +1,8 @@
 //! Fabrics: parameters and their checks.
 
 use super::flow::Flow;
-use crate::transport::{Recovery, Tuning};
+use super::topology::hash;
+use crate::transport::{Recovery, Ticks, Tuning};
 use dropcast_data::{Scheduler, SwitchSpec, SwitchSpecs};
 use dropcast_switch::aqm::ecn_threshold::EcnThreshold;
 use dropcast_switch::{AqmSite, AqmSpec};
@@ -12,8 +13,9 @@ const MAX_WIRE_BYTES: u64 = 65_536;
 /// Longest time in a configuration, nanoseconds (104 days): sums of a few fit 64 bits.
 const MAX_NS: u64 = 1 << 53;
 
-/// A leaf-spine fabric of shared-buffer switches. Every field has a default: the Credence
-/// artifact's fabric (NSDI 2024, section 4.1) with 2 leaves.
+/// A leaf-spine fabric of shared-buffer switches. Every field has a default: the switches and links of the Credence
+/// artifact's fabric (NSDI 2024, section 4.1) with 2 leaves, and senders as Linux has them.
+/// [`FabricConfig::artifact`] has the artifact's senders, too.
 ///
 /// Switches `0..leaves` are the leaves, the rest the spines. Ports of a leaf: its servers, then the
 /// spines; ports of a spine: the leaves. Servers are numbered leaf by leaf.
@@ -55,21 +57,31 @@ pub struct FabricConfig {
     pub header_bytes: u32,
     /// Active queue management of every switch: marking and early drops.
     pub aqm: AqmSpec,
-    /// Initial window of a single flow, segments.
+    /// Window that a new connection begins with, segments.
     pub initial_window_segments: u32,
+    /// Answers to requests and parts of collectives on new connections begin with a window of the whole flow instead, as in the
+    /// Credence artifact.
+    pub whole_answers: bool,
+    /// A connection begins with its initial window again when nothing was sent for a retransmission timeout, as Linux's does
+    /// unless `net.ipv4.tcp_slow_start_after_idle` is 0.
+    pub slow_start_after_idle: bool,
     /// DCTCP begins, and goes on after a timeout, in slow start, as Linux's does; else its window grows by a segment per
     /// round trip, as in the Credence artifact.
     pub dctcp_slow_start: bool,
-    /// Minimum retransmission timeout, also that of a handshake, nanoseconds.
+    /// Minimum retransmission timeout, nanoseconds; also that of a handshake, but under `recovery = "rack-tlp"` it is a second.
     pub min_rto_ns: u64,
     /// How senders find out what was lost, and repeat it.
     pub recovery: Recovery,
-    /// What a tail loss probe waits beyond two round trips, nanoseconds; the default is Linux's. Of a single segment it
-    /// waits `min_rto_ns` more. Only under `recovery = "rack-tlp"`.
-    pub probe_wait_ns: u64,
-    /// Resolution of round-trip times, nanoseconds, like that of TCP timestamps; the default is
-    /// ns-3's, with which Cubic leaves slow start almost at once. 1: exact.
+    /// Between two ticks of a server's clock, at which its timers go off, nanoseconds: 1,000,000 of a Linux with `HZ=1000`,
+    /// 4,000,000 with `HZ=250`; 0: timers are exact. Only under `recovery = "rack-tlp"`.
+    pub timer_tick_ns: u64,
+    /// The clocks of all servers tick at once, as namespaces of one kernel do; else each has a phase of its own.
+    pub ticks_together: bool,
+    /// Resolution of round-trip times, nanoseconds: a microsecond in Linux; of ns-3's timestamps a millisecond, with which Cubic
+    /// leaves slow start almost at once. 1: exact.
     pub timestamp_ns: u64,
+    /// Each packet of a server reaches its leaf up to this much later, drawn anew for each, nanoseconds; their order is kept.
+    pub jitter_ns: u64,
     /// Rate of an unresponsive sender, as a share of its server's rate; above 0, at most 1.
     pub unresponsive_rate: f64,
     /// Time between samples of occupancies, nanoseconds; 0: none.
@@ -129,12 +141,16 @@ impl Default for FabricConfig {
             segment_bytes: 1400,
             header_bytes: 32,
             aqm: AqmSpec::Ecn(EcnThreshold { threshold_bytes: 14_000, ..EcnThreshold::default() }),
-            initial_window_segments: 22,
-            dctcp_slow_start: false,
-            min_rto_ns: 10_000_000,
-            recovery: Recovery::default(),
-            probe_wait_ns: 2_000_000,
-            timestamp_ns: 1_000_000,
+            initial_window_segments: 10,
+            whole_answers: false,
+            slow_start_after_idle: true,
+            dctcp_slow_start: true,
+            min_rto_ns: 200_000_000,
+            recovery: Recovery::RackTlp,
+            timer_tick_ns: 1_000_000,
+            ticks_together: false,
+            timestamp_ns: 1_000,
+            jitter_ns: 1_000,
             unresponsive_rate: 1.0,
             sample_interval_ns: 0,
             end_ns: 10_000_000_000,
@@ -216,6 +232,11 @@ impl Fabric {
         self.config.base_rtt_ns()
     }
 
+    /// The longest round trip without queues, with the transmission of a segment and its acknowledgement, nanoseconds.
+    pub(crate) fn path_rtt_ns(&self) -> u64 {
+        self.config.path_rtt_ns()
+    }
+
     /// Servers' rate over uplinks' rate of a leaf.
     pub fn oversubscription(&self) -> f64 {
         let FabricConfig { servers, server_rate_bps, spines, uplink_rate_bps, .. } = self.config;
@@ -227,12 +248,16 @@ impl Fabric {
     /// every flow does in the Credence artifact; one that is connected counts one way, because completion
     /// is at the receiver.
     pub fn ideal_fct_ns(&self, flow: &Flow) -> u64 {
-        let leaf = |server: u16| server / self.config.servers;
-        let round_trip_ns = self.config.round_trip_ns(leaf(flow.from) != leaf(flow.to));
+        let round_trip_ns = self.own_rtt_ns(flow);
         let flight_ns = if flow.connects() { round_trip_ns } else { round_trip_ns / 2 };
         let bits_ns = u128::from(flow.size_bytes) * 8_000_000_000;
         let wire_ns = bits_ns / u128::from(self.config.server_rate_bps);
         (flight_ns + u64::try_from(wire_ns).unwrap_or(MAX_NS)).max(1)
+    }
+
+    fn own_rtt_ns(&self, flow: &Flow) -> u64 {
+        let leaf = |server: u16| server / self.config.servers;
+        self.config.round_trip_ns(leaf(flow.from) != leaf(flow.to))
     }
 
     /// Bytes that a server sends in a base round-trip time.
@@ -241,15 +266,28 @@ impl Fabric {
         (bits_ns / 8_000_000_000) as u64
     }
 
-    pub(crate) fn tuning(&self) -> Tuning {
+    /// What configures the sender of a flow, and its host.
+    pub(crate) fn tuning(&self, flow: &Flow) -> Tuning {
+        let config = &self.config;
+        let every_ns = match config.recovery {
+            Recovery::RackTlp => config.timer_tick_ns,
+            Recovery::Ns3 | Recovery::Rfc6675 => 0,
+        };
+        let phase_ns = match config.ticks_together {
+            true => 0,
+            false => hash(config.seed.rotate_left(32), flow.from.into(), 0)
+                .checked_rem(every_ns)
+                .unwrap_or(0),
+        };
         Tuning {
             line_rate_bps: self.config.server_rate_bps,
             base_rtt_ns: self.base_rtt_ns(),
+            own_rtt_ns: self.own_rtt_ns(flow),
+            ticks: Ticks { every_ns, phase_ns },
             path_rtt_ns: self.config.path_rtt_ns(),
             min_rto_ns: self.config.min_rto_ns,
             dctcp_slow_start: self.config.dctcp_slow_start,
             recovery: self.config.recovery,
-            probe_wait_ns: self.config.probe_wait_ns,
             timestamp_ns: self.config.timestamp_ns,
             segment_bytes: self.config.segment_bytes,
         }
@@ -257,6 +295,39 @@ impl Fabric {
 }
 
 impl FabricConfig {
+    /// The Credence artifact's fabric with its senders: answers begin with their whole size and all at once, losses are found as
+    /// ns-3 does.
+    pub fn artifact() -> Self {
+        FabricConfig {
+            initial_window_segments: 22,
+            whole_answers: true,
+            dctcp_slow_start: false,
+            min_rto_ns: 10_000_000,
+            recovery: Recovery::Ns3,
+            timestamp_ns: 1_000_000,
+            jitter_ns: 0,
+            ..FabricConfig::default()
+        }
+    }
+
+    /// This fabric with the senders of another.
+    #[must_use]
+    pub fn with_senders_of(self, other: &FabricConfig) -> Self {
+        FabricConfig {
+            initial_window_segments: other.initial_window_segments,
+            whole_answers: other.whole_answers,
+            slow_start_after_idle: other.slow_start_after_idle,
+            dctcp_slow_start: other.dctcp_slow_start,
+            min_rto_ns: other.min_rto_ns,
+            recovery: other.recovery,
+            timer_tick_ns: other.timer_tick_ns,
+            ticks_together: other.ticks_together,
+            timestamp_ns: other.timestamp_ns,
+            jitter_ns: other.jitter_ns,
+            ..self
+        }
+    }
+
     fn base_rtt_ns(&self) -> u64 {
         self.round_trip_ns(self.leaves > 1)
     }
@@ -415,7 +486,8 @@ impl FabricConfig {
             ("server_delay_ns", self.server_delay_ns),
             ("uplink_delay_ns", self.uplink_delay_ns),
             ("min_rto_ns", self.min_rto_ns),
-            ("probe_wait_ns", self.probe_wait_ns),
+            ("timer_tick_ns", self.timer_tick_ns),
+            ("jitter_ns", self.jitter_ns),
             ("timestamp_ns", self.timestamp_ns),
             ("sample_interval_ns", self.sample_interval_ns),
             ("end_ns", self.end_ns),

@@ -7,13 +7,35 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowClass {
-    /// A single flow: it connects first and begins with the configured window.
+    /// A single flow.
     Single,
-    /// An answer to the request with this number. It is already connected and begins with a window
-    /// of the whole flow, as in the Credence artifact.
+    /// An answer to the request with this number.
     Incast(u32),
-    /// A part of the collective operation with this number; already connected.
+    /// A part of the collective operation with this number.
     Collective(u32),
+}
+
+impl FlowClass {
+    /// What its flows are sent over where nothing says it: single ones connect first.
+    pub fn connection(self) -> Connection {
+        match self {
+            FlowClass::Single => Connection::Handshake,
+            FlowClass::Incast(_) | FlowClass::Collective(_) => Connection::New,
+        }
+    }
+}
+
+/// What a flow is sent over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connection {
+    /// It connects first.
+    Handshake,
+    /// Open already; nothing was sent over it before.
+    New,
+    /// One over which an earlier flow from this server to that one was sent with this transport, and which is idle: its window
+    /// and estimates are kept. If there is none, a new one.
+    Reused,
 }
 
 /// A flow to start.
@@ -29,6 +51,8 @@ pub struct Flow {
     pub size_bytes: u64,
     /// Its class.
     pub class: FlowClass,
+    /// What it is sent over.
+    pub connection: Connection,
     /// How it is sent.
     pub transport: Transport,
     /// The queue of its data at each port; 0 is that of acknowledgements if there are several.
@@ -41,7 +65,12 @@ pub struct Flow {
 impl Flow {
     /// Whether it shakes hands before it sends.
     pub fn connects(&self) -> bool {
-        self.class == FlowClass::Single && self.transport != Transport::Unresponsive
+        self.connection == Connection::Handshake && self.transport != Transport::Unresponsive
+    }
+
+    /// What flows over one connection share.
+    pub(crate) fn ends(&self) -> (u16, u16, Transport) {
+        (self.from, self.to, self.transport)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, FlowRecord};
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, UNSCHEDULED};
-use crate::transport::{Receiver, Segment, Sender, Transport};
+use crate::transport::{Kept, Receiver, Segment, Sender, Transport};
 
 /// The state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,7 @@ pub(crate) struct FlowState {
     pub(crate) next_segment: u32,
     /// Its end has been reported to sink and workload.
     pub(crate) is_reported: bool,
-    /// Hashes of its packets and of its acknowledgements.
-    hashes: (u64, u64),
-    /// The spines of its packets and of its acknowledgements.
-    spines: (u16, u16),
+    path: Path,
     header_bytes: u32,
     data_queue: u8,
     /// Payload sent, repeated or not, and as much of it as is unscheduled, bytes.
@@ -43,11 +40,17 @@ pub(crate) struct FlowState {
     unscheduled_bytes: u64,
 }
 
+/// What switches tell a connection's packets by, of its data and of its acknowledgements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) hashes: (u64, u64),
+    pub(crate) spines: (u16, u16),
+}
+
 /// The common fields of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
-    pub(crate) hashes: (u64, u64),
-    pub(crate) spines: (u16, u16),
+    pub(crate) path: Path,
     pub(crate) header_bytes: u32,
     pub(crate) data_queue: u8,
     pub(crate) unscheduled_bytes: u64,
@@ -78,8 +81,7 @@ impl FlowState {
             pace_ns: None,
             next_segment: 0,
             is_reported: false,
-            hashes: framing.hashes,
-            spines: framing.spines,
+            path: framing.path,
             header_bytes: framing.header_bytes,
             data_queue: framing.data_queue,
             sent_bytes: 0,
@@ -120,6 +122,11 @@ impl FlowState {
         }
     }
 
+    /// What is left of it for the next flow on its connection.
+    pub(crate) fn keep(self) -> (Kept, Path) {
+        (self.sender.keep(), self.path)
+    }
+
     /// The handshake is answered.
     pub(crate) fn connect(&mut self) {
         self.connect_by_ns = None;
@@ -157,7 +164,7 @@ impl FlowState {
         let (sack, sack_count) = self.receiver.sack();
         let mut packet = self.packet(place, kind, now_ns);
         (packet.from, packet.to) = (self.flow.to, self.flow.from);
-        (packet.flow_hash, packet.spine) = (self.hashes.1, self.spines.1);
+        (packet.flow_hash, packet.spine) = (self.path.hashes.1, self.path.spines.1);
         if kind == PacketKind::Ack {
             packet.sent_ns = self.receiver.echo_ns();
             packet.segment = self.receiver.next();
@@ -173,7 +180,7 @@ impl FlowState {
 
     fn packet(&self, place: u32, kind: PacketKind, now_ns: u64) -> Packet {
         Packet {
-            flow_hash: self.hashes.0,
+            flow_hash: self.path.hashes.0,
             sent_ns: now_ns,
             entered_ns: 0,
             sack: Default::default(),
@@ -184,7 +191,7 @@ impl FlowState {
             trail: NO_TRAIL,
             from: self.flow.from,
             to: self.flow.to,
-            spine: self.spines.0,
+            spine: self.path.spines.0,
             kind,
             queue: 0,
             flags: 0,

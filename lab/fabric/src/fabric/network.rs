@@ -65,6 +65,8 @@ pub(crate) struct Network {
     /// Flows that lost a packet since this was last emptied.
     pub(crate) bereaved: Vec<u32>,
     pub(crate) counts: Counts,
+    /// Latest delay that a server adds to a packet, nanoseconds, and a seed.
+    jitter: (u64, u64),
     /// Spines to spray packets over, and a seed.
     sprays: Option<(u16, u64)>,
     /// Bytes of the header that a trimmed packet keeps.
@@ -104,6 +106,7 @@ impl Network {
             tags: Vec::new(),
             bereaved: Vec::new(),
             counts: Counts::default(),
+            jitter: (config.jitter_ns, config.seed.rotate_left(16)),
             sprays: (config.paths == Paths::Spray && config.spines > 0)
                 .then_some((config.spines, config.seed)),
             trimmed: VecDeque::new(),
@@ -199,23 +202,37 @@ impl Network {
         let interface = &mut self.interfaces[usize::from(server)];
         if let Some(place) = interface.waiting.pop_front() {
             interface.is_busy = true;
-            self.transmit(u32::from(server), place, now_ns);
+            let (most_ns, seed) = self.jitter;
+            interface.sent += 1;
+            let draw =
+                |interface: &Interface| hash(hash(seed, server.into(), 0), interface.sent, 0);
+            let late_ns = if most_ns > 0 { draw(interface) % (most_ns + 1) } else { 0 };
+            let (sent_ns, delay_ns) = self.occupy(u32::from(server), place, now_ns);
+            let interface = &mut self.interfaces[usize::from(server)];
+            interface.arrives_ns = interface.arrives_ns.max(sent_ns + delay_ns + late_ns);
+            self.events.schedule(interface.arrives_ns, Happening::Arrived { packet: place });
         }
     }
 
-    /// The first bit of a packet goes on a link now.
+    /// The first bit of a packet goes on a switch's link now.
     fn transmit(&mut self, link: u32, place: u32, now_ns: u64) {
+        let (sent_ns, delay_ns) = self.occupy(link, place, now_ns);
+        self.events.schedule(sent_ns + delay_ns, Happening::Arrived { packet: place });
+    }
+
+    /// A packet takes a link from now on; returns until when, and the link's delay, nanoseconds.
+    fn occupy(&mut self, link: u32, place: u32, now_ns: u64) -> (u64, u64) {
         let packet = self.packets.get_mut(place);
         packet.link = link;
         let size_bytes = packet.size_bytes;
         let on = &mut self.links[link as usize];
         let sent_ns = now_ns + on.wire_ns(size_bytes);
-        let arrived_ns = sent_ns + on.delay_ns();
+        let delay_ns = on.delay_ns();
         self.on_wire += 1;
         // A port dequeues before a simultaneous arrival is admitted, because virtual queues are
         // also served up to and including the time of an arrival.
         self.events.schedule_urgent(sent_ns, Happening::Sent { link });
-        self.events.schedule(arrived_ns, Happening::Arrived { packet: place });
+        (sent_ns, delay_ns)
     }
 
     /// A packet enters a switch.

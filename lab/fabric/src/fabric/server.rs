@@ -7,4 +7,8 @@ use std::collections::VecDeque;
 pub(crate) struct Interface {
     pub(crate) waiting: VecDeque<u32>,
     pub(crate) is_busy: bool,
+    /// Packets sent.
+    pub(crate) sent: u64,
+    /// When the last one reaches the leaf, nanoseconds.
+    pub(crate) arrives_ns: u64,
 }

@@ -1,16 +1,17 @@
 //! The event loop, and the ends of flows.
 
 use super::config::Fabric;
-use super::flow::{Flow, FlowClass};
-use super::flow_state::{FlowState, Framing, Phase};
+use super::flow::{Connection, Flow, FlowClass};
+use super::flow_state::{FlowState, Framing, Path, Phase};
 use super::network::{Counts, Happening, Network};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{FabricDropReason, Sink};
 use super::topology::hash;
 use super::workload::Workload;
-use crate::transport::{Ack, CongestionControl, Segment, Sender, Transport, Tuning};
+use crate::transport::{Ack, CongestionControl, Kept, Segment, Sender, Transport, Tuning};
 use dropcast_arrivals::path_of;
 use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
+use std::collections::BTreeMap;
 
 /// The totals of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,9 @@ pub struct FlowError {
 /// A fabric with its flows, run event by event.
 ///
 /// ```
-/// use dropcast_fabric::{Fabric, FabricConfig, Flow, FlowClass, FlowList, Simulation, Transport, Unwatched};
+/// use dropcast_fabric::{
+///     Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, Simulation, Transport, Unwatched,
+/// };
 /// use dropcast_switch::PolicySpec;
 ///
 /// let fabric = Fabric::try_from(FabricConfig::default()).expect("valid");
@@ -77,6 +80,7 @@ pub struct FlowError {
 ///     to: 20,
 ///     size_bytes: 100_000,
 ///     class: FlowClass::Single,
+///     connection: Connection::Handshake,
 ///     transport: Transport::Dctcp,
 ///     queue: 1,
 ///     spines: None,
@@ -93,7 +97,8 @@ pub struct Simulation<W> {
     flows: Slab<Option<FlowState>>,
     /// Flows that have not started.
     waiting: Slab<Flow>,
-    tuning: Tuning,
+    /// Idle connections by sender, receiver and transport; the one that was used last is the last.
+    idle: BTreeMap<(u16, u16, Transport), Vec<(Kept, Path)>>,
     rules: Rules,
     started: u64,
     under_way: u64,
@@ -140,7 +145,7 @@ impl<W: Workload> Simulation<W> {
             workload,
             flows: Slab::default(),
             waiting: Slab::default(),
-            tuning: fabric.tuning(),
+            idle: BTreeMap::new(),
             rules: Rules {
                 fabric: fabric.clone(),
                 unresponsive_gap_ns: 8e9 / rate_bps,
@@ -261,7 +266,12 @@ impl<W: Workload> Simulation<W> {
         self.starts_ns = Some((self.starts_ns.map_or(now_ns, |(first_ns, _)| first_ns), now_ns));
         self.received_at_start_bytes = self.received_bytes;
         self.under_way += 1;
-        let state = self.rules.state(id, flow, &self.tuning);
+        let kept = match flow.connection {
+            Connection::Reused => self.idle.get_mut(&flow.ends()).and_then(Vec::pop),
+            Connection::Handshake | Connection::New => None,
+        };
+        let tuning = self.rules.fabric.tuning(&flow);
+        let state = self.rules.state(id, flow, kept, &tuning, now_ns);
         let place = self.flows.add(Some(state));
         let tag = super::network::FlowTag { id, packets: 0 };
         match self.network.tags.get_mut(place as usize) {
@@ -271,7 +281,7 @@ impl<W: Workload> Simulation<W> {
         let Some(state) = self.flows.get_mut(place).as_mut() else { return Ok(()) };
         if state.phase == Phase::Connecting {
             let syn = state.syn(place, now_ns);
-            state.connect_by_ns = Some(now_ns + self.tuning.min_rto_ns);
+            state.connect_by_ns = Some(tuning.handshake_by_ns(now_ns, 0));
             self.network.send(syn, now_ns);
             self.arm_timer(place);
         } else {
@@ -299,7 +309,7 @@ impl<W: Workload> Simulation<W> {
         if number == state.segments {
             return;
         }
-        let most = u64::from(self.tuning.segment_bytes);
+        let most = u64::from(self.rules.fabric.config().segment_bytes);
         let bytes = (state.flow.size_bytes - u64::from(number) * most).min(most) as u32;
         let packet = state.data(place, &Segment { number, bytes, is_repeated: false }, now_ns);
         state.next_segment += 1;
@@ -348,8 +358,9 @@ impl<W: Workload> Simulation<W> {
             match state.phase {
                 Phase::Connecting => {
                     state.handshake_repeats += 1;
-                    let backoff = 1 << state.handshake_repeats.min(6);
-                    state.connect_by_ns = Some(now_ns + self.tuning.min_rto_ns * backoff);
+                    let tuning = self.rules.fabric.tuning(&state.flow);
+                    let by_ns = tuning.handshake_by_ns(now_ns, state.handshake_repeats);
+                    state.connect_by_ns = Some(by_ns);
                     let syn = state.syn(place, now_ns);
                     self.network.send(syn, now_ns);
                 }
@@ -474,7 +485,11 @@ impl<W: Workload> Simulation<W> {
             self.report(place, now_ns, sink);
         }
         self.under_way -= 1;
-        *self.flows.get_mut(place) = None;
+        if let Some(state) = self.flows.get_mut(place).take()
+            && state.flow.connection == Connection::Reused
+        {
+            self.idle.entry(state.flow.ends()).or_default().push(state.keep());
+        }
         self.flows.release(place);
     }
 
@@ -522,23 +537,36 @@ impl<W: Workload> Simulation<W> {
 }
 
 impl Rules {
-    fn state(&self, id: u64, flow: Flow, tuning: &Tuning) -> FlowState {
+    fn state(
+        &self,
+        id: u64,
+        flow: Flow,
+        kept: Option<(Kept, Path)>,
+        tuning: &Tuning,
+        now_ns: u64,
+    ) -> FlowState {
         let config = self.fabric.config();
         let segments = flow.size_bytes.div_ceil(u64::from(config.segment_bytes)) as u32;
         let initial = match flow.class {
-            FlowClass::Single => config.initial_window_segments,
-            FlowClass::Incast(_) | FlowClass::Collective(_) => segments,
+            FlowClass::Incast(_) | FlowClass::Collective(_) if config.whole_answers => segments,
+            _ => config.initial_window_segments,
         };
-        let control = match &self.control {
-            Some((of, make)) if *of == flow.transport => make(tuning),
-            _ => flow.transport.control(tuning),
-        };
-        let sender = Sender::new(control, flow.size_bytes, initial.into(), tuning);
         let hashes = (hash(config.seed, id, 0), hash(config.seed, id, 1));
         let spine = |hash| if config.spines == 0 { 0 } else { path_of(hash, config.spines) };
+        let drawn = || Path { hashes, spines: (spine(hashes.0), spine(hashes.1)) };
+        let path = kept.as_ref().map_or_else(drawn, |(_, path)| *path);
+        let sender = if let Some((kept, _)) = kept {
+            let slowly = config.slow_start_after_idle.then_some(initial.into());
+            Sender::resume(kept, flow.size_bytes, slowly, tuning, now_ns)
+        } else {
+            let control = match &self.control {
+                Some((of, make)) if *of == flow.transport => make(tuning),
+                _ => flow.transport.control(tuning),
+            };
+            Sender::new(control, flow.size_bytes, initial.into(), tuning)
+        };
         let framing = Framing {
-            hashes,
-            spines: flow.spines.unwrap_or_else(|| (spine(hashes.0), spine(hashes.1))),
+            path: Path { spines: flow.spines.unwrap_or(path.spines), ..path },
             header_bytes: config.header_bytes,
             data_queue: flow.queue,
             unscheduled_bytes: self.fabric.bandwidth_delay_bytes(),

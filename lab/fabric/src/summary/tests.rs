@@ -14,7 +14,7 @@ fn fabric() -> Fabric {
         spines: 2,
         leaf_buffer_bytes: 80_000,
         sample_interval_ns: 10_000,
-        ..FabricConfig::default()
+        ..FabricConfig::artifact()
     };
     Fabric::try_from(config).expect("valid")
 }
@@ -26,6 +26,7 @@ fn record(size_bytes: u64, class: FlowClass, fct_ns: Option<u64>, timeouts: u32)
         to: 1,
         size_bytes,
         class,
+        connection: class.connection(),
         transport: Transport::Dctcp,
         queue: 1,
         spines: None,
@@ -87,7 +88,7 @@ fn run(policy: &str, seed: u64) -> RunSummary {
         duration_ns: 10_000_000,
         seed,
         flows: vec![PoissonFlows { load: 0.6, ..PoissonFlows::default() }],
-        incasts: vec![Incast { burst: 1.5, fan_in: 4, per_server_hz: 100.0, ..Incast::default() }],
+        incasts: vec![Incast { burst: 1.5, fan_in: 4, per_server_hz: 100.0, ..Incast::artifact() }],
         ..TrafficConfig::default()
     };
     let policy: PolicySpec = policy.parse().expect("a known policy");
@@ -154,6 +155,7 @@ proptest! {
                 to,
                 size_bytes,
                 class: FlowClass::Single,
+                connection: FlowClass::Single.connection(),
                 transport: Transport::Dctcp,
                 queue: 1,
                 spines: None,

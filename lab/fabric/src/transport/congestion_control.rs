@@ -55,6 +55,11 @@ pub trait CongestionControl {
         u64::from(u32::MAX)
     }
 
+    /// The same after a loss, where that is another than after a mark.
+    fn reduced_by_loss_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64 {
+        self.reduced_bytes(window, in_flight_bytes)
+    }
+
     /// Segments were acknowledged, in whatever state.
     fn acknowledged(&mut self, window: &mut Window, segments: u64, now_ns: u64) {
         let _ = (window, segments, now_ns);
@@ -78,6 +83,11 @@ pub trait CongestionControl {
     /// A segment is sent; its pace is the one that is set here.
     fn sent(&mut self, window: &mut Window, bytes: u64, now_ns: u64) {
         let _ = (window, bytes, now_ns);
+    }
+
+    /// The next flow on the same connection begins, after a pause in which nothing was sent. Segments are counted on.
+    fn resumed(&mut self, pause_ns: u64) {
+        let _ = pause_ns;
     }
 
     /// An acknowledgement arrived, whatever its sender's state. Called last: a window set here overrides recovery's.
@@ -119,18 +129,19 @@ pub struct Hop {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::transport::tuning::{Recovery, Tuning};
+    use crate::transport::tuning::{Recovery, Ticks, Tuning};
 
     /// A line of 10 Gbps, segments of 1250 bytes, which take 1 us.
     pub(crate) fn tuning(base_rtt_ns: u64) -> Tuning {
         Tuning {
             line_rate_bps: 10_000_000_000,
             base_rtt_ns,
+            own_rtt_ns: base_rtt_ns,
             path_rtt_ns: base_rtt_ns + 2_000,
             min_rto_ns: 10_000_000,
             dctcp_slow_start: false,
             recovery: Recovery::Ns3,
-            probe_wait_ns: 0,
+            ticks: Ticks::default(),
             timestamp_ns: 1,
             segment_bytes: 1250,
         }

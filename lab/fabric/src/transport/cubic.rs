@@ -1,6 +1,7 @@
-//! Cubic's window (Ha, Rhee, Xu 2008; RFC 9438), as ns-3's `TcpCubic` does it.
+//! Cubic's window (Ha, Rhee, Xu 2008; RFC 9438), as ns-3's `TcpCubic` does it, or Linux's `tcp_cubic.c`.
 
 use super::congestion_control::{CongestionControl, Window};
+use super::tuning::{Recovery, Tuning};
 
 /// RFC 9438 section 4.6: the window is multiplied by it after a loss.
 const BETA: f64 = 0.7;
@@ -8,6 +9,15 @@ const BETA: f64 = 0.7;
 const SCALE: f64 = 0.4;
 /// Round-trip samples are ignored this long after an epoch began.
 const SETTLING_NS: u64 = 10_000_000;
+/// The same in Linux.
+const LINUX_SETTLING_NS: u64 = 1_000_000_000;
+/// Linux's window of Reno (RFC 9438, section 4.3) grows by a segment for this many acknowledged windows: `(1 + beta) / (3 (1 - beta))`,
+/// in eighths.
+const RENO_EIGHTHS: u64 = 15;
+/// What Linux lets a train of acknowledgements last beyond a round trip: four of the largest packets that it hands to the interface,
+/// bytes, and at most this long.
+const TRAIN_SLACK_BYTES: u64 = 4 * 65_536;
+const MOST_TRAIN_SLACK_NS: u64 = 1_000_000;
 /// Fewest segments of a window that hybrid slow start looks at.
 const HYSTART_SEGMENTS: u64 = 16;
 /// Longest gap between acknowledgements of one train.
@@ -22,9 +32,10 @@ const MOST_SEGMENTS_PER_STEP: u64 = 20;
 /// The window follows a cubic of the time since the last loss, whose plateau is the window at that
 /// loss.
 ///
-/// As in ns-3: whole segments, no Reno-friendly region, hybrid slow start.
+/// In whole segments, with hybrid slow start. ns-3 has no Reno-friendly region, and ends slow start earlier.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cubic {
+    is_linux: bool,
     /// Segments acknowledged since the window grew last.
     since_growth: u64,
     /// `W_max`, segments; 0 before the first loss.
@@ -42,6 +53,8 @@ struct Epoch {
     origin: u64,
     /// `K`, seconds: when the plateau is reached.
     plateau_s: f64,
+    /// Linux's: what Reno's window would be, segments, and those acknowledged since it grew.
+    reno: (u64, u64),
 }
 
 /// Hybrid slow start (Ha and Rhee 2011).
@@ -68,13 +81,12 @@ impl Hystart {
         };
     }
 
-    /// Whether slow start ends with this acknowledgement: its train is as long as a round trip, or
-    /// the delay has grown.
-    fn ends(&mut self, delay_ns: u64, min_delay_ns: u64, now_ns: u64) -> bool {
+    /// Whether slow start ends with this acknowledgement: its train is longer than `train_ns`, or the delay has grown.
+    fn ends(&mut self, delay_ns: u64, min_delay_ns: u64, train_ns: u64, now_ns: u64) -> bool {
         let Some(began_ns) = self.round_began_ns else { return false };
         if now_ns - self.last_ack_ns <= HYSTART_GAP_NS {
             self.last_ack_ns = now_ns;
-            self.is_over |= now_ns - began_ns > min_delay_ns;
+            self.is_over |= now_ns - began_ns > train_ns;
         }
         if self.samples < HYSTART_SAMPLES {
             self.delay_ns = Some(self.delay_ns.map_or(delay_ns, |least| least.min(delay_ns)));
@@ -89,18 +101,34 @@ impl Hystart {
 }
 
 impl Cubic {
+    pub(crate) fn new(tuning: &Tuning) -> Self {
+        Cubic { is_linux: tuning.recovery == Recovery::RackTlp, ..Cubic::default() }
+    }
+
+    /// How long a train of acknowledgements may last in slow start: a round trip; in Linux half of it and of the time that some
+    /// large packets take at twice the window's rate (`hystart_ack_delay`).
+    fn train_ns(&self, window: &Window, min_delay_ns: u64) -> u64 {
+        if !self.is_linux {
+            return min_delay_ns;
+        }
+        let slack_ns = TRAIN_SLACK_BYTES * window.round_trip_ns / (2 * window.cwnd_bytes).max(1);
+        (min_delay_ns + slack_ns.min(MOST_TRAIN_SLACK_NS)) / 2
+    }
+
     /// Acknowledged segments for one more in the window, RFC 9438 section 4.2: the window is to
     /// follow `C (t - K)^3 + W_max`.
-    fn segments_per_step(&mut self, window: &Window, now_ns: u64) -> u64 {
-        let size = window.segments();
+    fn segments_per_step(&mut self, window: &Window, acknowledged: u64, now_ns: u64) -> u64 {
+        let size = window.segments().max(1);
         let last_max = self.last_max;
-        let epoch = *self.epoch.get_or_insert_with(|| match last_max > size {
+        let reno = (size, 0);
+        let epoch = self.epoch.get_or_insert_with(|| match last_max > size {
             true => Epoch {
                 began_ns: now_ns,
                 origin: last_max,
                 plateau_s: ((last_max - size) as f64 / SCALE).cbrt(),
+                reno,
             },
-            false => Epoch { began_ns: now_ns, origin: size, plateau_s: 0.0 },
+            false => Epoch { began_ns: now_ns, origin: size, plateau_s: 0.0, reno },
         });
         let since_ns = now_ns + self.min_delay_ns.unwrap_or(0) - epoch.began_ns;
         let target = epoch.target(since_ns as f64 / 1e9);
@@ -108,11 +136,24 @@ impl Cubic {
         if self.last_max == 0 {
             segments = segments.min(MOST_SEGMENTS_PER_STEP);
         }
+        if self.is_linux
+            && let Some(above) = epoch.reno_above(size, acknowledged)
+        {
+            segments = segments.min(size / above);
+        }
         segments.max(2)
     }
 }
 
 impl Epoch {
+    /// By how much Reno's window is above this one, segments, once so many more are acknowledged.
+    fn reno_above(&mut self, size: u64, acknowledged: u64) -> Option<u64> {
+        let per_segment = (size * RENO_EIGHTHS / 8).max(1);
+        let counted = self.reno.1 + acknowledged;
+        self.reno = (self.reno.0 + counted / per_segment, counted % per_segment);
+        self.reno.0.checked_sub(size).filter(|above| *above > 0)
+    }
+
     /// The cubic, whole segments.
     fn target(&self, since_s: f64) -> u64 {
         let distance = (SCALE * (since_s - self.plateau_s).abs().powi(3)) as u64;
@@ -137,17 +178,19 @@ impl CongestionControl for Cubic {
     }
 
     fn acknowledged(&mut self, window: &mut Window, _: u64, now_ns: u64) {
-        if self.epoch.is_some_and(|epoch| now_ns - epoch.began_ns < SETTLING_NS) {
+        let settling_ns = if self.is_linux { LINUX_SETTLING_NS } else { SETTLING_NS };
+        if self.epoch.is_some_and(|epoch| now_ns - epoch.began_ns < settling_ns) {
             return;
         }
         let delay_ns = window.round_trip_ns;
         let least = self.min_delay_ns.map_or(delay_ns, |least| least.min(delay_ns));
         self.min_delay_ns = Some(least);
+        let train_ns = self.train_ns(window, least);
         let slow = window.cwnd_bytes <= window.ssthresh_bytes;
         if slow
             && window.segments() >= HYSTART_SEGMENTS
             && !self.hystart.is_over
-            && self.hystart.ends(delay_ns, least, now_ns)
+            && self.hystart.ends(delay_ns, least, train_ns, now_ns)
         {
             window.ssthresh_bytes = window.cwnd_bytes;
         }
@@ -163,7 +206,7 @@ impl CongestionControl for Cubic {
             window.cwnd_bytes += segments * window.segment_bytes;
         } else if segments > 0 {
             self.since_growth += segments;
-            let step = self.segments_per_step(window, now_ns);
+            let step = self.segments_per_step(window, segments, now_ns);
             if self.since_growth >= step {
                 window.cwnd_bytes += window.segment_bytes;
                 self.since_growth -= step;
@@ -171,9 +214,17 @@ impl CongestionControl for Cubic {
         }
     }
 
+    /// Linux's `CA_EVENT_TX_START`: the window does not grow while nothing is sent.
+    fn resumed(&mut self, pause_ns: u64) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.began_ns += pause_ns;
+        }
+    }
+
     fn timed_out(&mut self, window: &Window, now_ns: u64) {
         let since_growth = self.since_growth;
-        *self = Cubic { since_growth, epoch: self.epoch, ..Cubic::default() };
+        let Cubic { is_linux, epoch, .. } = *self;
+        *self = Cubic { is_linux, since_growth, epoch, ..Cubic::default() };
         self.hystart.begin_round(window, now_ns);
     }
 }
@@ -221,6 +272,23 @@ mod tests {
             assert!(off <= 0.02 * expected, "round {round}: {} or {expected}", window.segments());
         }
         assert!(window.segments() > 1250, "beyond the plateau at 9.1 s: {}", window.segments());
+    }
+
+    /// RFC 9438, section 4.3: with short round trips Reno's window is above the cubic's, and grows by `3 (1 - beta) / (1 + beta)`
+    /// segments a round trip.
+    #[test]
+    fn the_window_of_linux_is_at_least_renos() {
+        let (mut rule, mut window) = (Cubic { is_linux: true, ..Cubic::default() }, window(100));
+        window.cwnd_bytes = rule.reduced_bytes(&window, 0);
+        window.ssthresh_bytes = window.cwnd_bytes;
+        for round in 0..60u64 {
+            for ack in 0..window.segments() {
+                rule.grow(&mut window, 1, round * 100_000 + ack);
+            }
+            let reno = 70.0 + 3.0 * 0.3 / 1.7 * (round + 1) as f64;
+            let off = (window.segments() as f64 - reno).abs();
+            assert!(off <= 2.0, "round {round}: {} or {reno}", window.segments());
+        }
     }
 
     #[test]

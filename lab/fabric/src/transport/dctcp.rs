@@ -1,7 +1,7 @@
-//! DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257), as ns-3's `TcpDctcp` does it.
+//! DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257), as ns-3's `TcpDctcp` does it, or Linux's `tcp_dctcp.c`.
 
 use super::congestion_control::{CongestionControl, Window};
-use super::tuning::Tuning;
+use super::tuning::{Recovery, Tuning};
 
 /// Weight of a new estimate of the marked share, RFC 8257 section 4.2: 1/16.
 const GAIN: f64 = 0.0625;
@@ -21,6 +21,7 @@ pub(crate) struct Dctcp {
     /// Segments acknowledged since the window grew last.
     since_growth: u64,
     has_slow_start: bool,
+    is_linux: bool,
 }
 
 impl Dctcp {
@@ -33,6 +34,7 @@ impl Dctcp {
             round_ends: None,
             since_growth: 0,
             has_slow_start: tuning.dctcp_slow_start,
+            is_linux: tuning.recovery == Recovery::RackTlp,
         }
     }
 
@@ -47,9 +49,18 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    /// RFC 8257 section 3.3, step 9: `cwnd * (1 - alpha / 2)`. No floor, as in ns-3.
+    /// RFC 8257 section 3.3, step 9: `cwnd * (1 - alpha / 2)`. ns-3 has no floor, Linux two segments.
     fn reduced_bytes(&mut self, window: &Window, _: u64) -> u64 {
-        ((1.0 - self.alpha / 2.0) * window.cwnd_bytes as f64) as u64
+        let bytes = ((1.0 - self.alpha / 2.0) * window.cwnd_bytes as f64) as u64;
+        if self.is_linux { bytes.max(2 * window.segment_bytes) } else { bytes }
+    }
+
+    /// RFC 8257 section 3.5: as TCP without marks, in Linux by half.
+    fn reduced_by_loss_bytes(&mut self, window: &Window, in_flight_bytes: u64) -> u64 {
+        match self.is_linux {
+            true => (window.cwnd_bytes / 2).max(2 * window.segment_bytes),
+            false => self.reduced_bytes(window, in_flight_bytes),
+        }
     }
 
     /// RFC 8257 section 3.3, steps 4 to 8: once per round trip, `alpha = (1 - g) alpha + g M`.

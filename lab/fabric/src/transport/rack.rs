@@ -2,13 +2,15 @@
 //!
 //! A segment is lost if one that was sent later, by a reordering window, has arrived. So the loss of a repeated segment is
 //! seen, too, and a tail that nothing follows is probed after two round trips instead of waiting for the retransmission
-//! timer. Not built: the window's growth by DSACK (section 6.2, step 4).
+//! timer. Waits are those of Linux (`net/ipv4/tcp_recovery.c`, `tcp_output.c` of 6.12). Not built: the window's growth by DSACK
+//! (section 6.2, step 4).
 
 use super::scoreboard::Scoreboard;
+use super::tuning::Ticks;
 use std::collections::VecDeque;
 
-/// Before the first round trip is measured, nanoseconds.
-const INITIAL_NS: u64 = 200_000;
+/// What Linux adds to the wait of its timers (`TCP_TIMEOUT_MIN_US`), nanoseconds.
+pub(crate) const TIMEOUT_MIN_NS: u64 = 2_000_000;
 
 /// The last time that a segment was sent.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,7 @@ pub(crate) struct Rack {
     newest: Option<u64>,
     rtt_ns: u64,
     least_rtt_ns: u64,
-    smoothed_ns: Option<u64>,
+    smoothed_ns: u64,
     /// Segments below it were overtaken.
     past: u32,
     has_reordering: bool,
@@ -51,16 +53,16 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// Of a connection whose round trips have been as short as this: those of its handshake, or of earlier requests.
-    pub(crate) fn new(least_rtt_ns: u64) -> Self {
+    /// Of a connection whose handshake took this long.
+    pub(crate) fn new(round_trip_ns: u64) -> Self {
         Rack {
             sent: VecDeque::new(),
             first: 0,
             sendings: 0,
             newest: None,
             rtt_ns: 0,
-            least_rtt_ns,
-            smoothed_ns: None,
+            least_rtt_ns: round_trip_ns,
+            smoothed_ns: round_trip_ns,
             past: 0,
             has_reordering: false,
             reorder_ns: None,
@@ -95,8 +97,7 @@ impl Rack {
             return;
         }
         self.least_rtt_ns = self.least_rtt_ns.min(rtt_ns);
-        let smoothed_ns = self.smoothed_ns.map_or(rtt_ns, |smoothed| (7 * smoothed + rtt_ns) / 8);
-        self.smoothed_ns = Some(smoothed_ns);
+        self.smoothed_ns = (7 * self.smoothed_ns + rtt_ns) / 8;
         if self.newest.is_none_or(|newest| sending.order > newest) {
             (self.newest, self.rtt_ns) = (Some(sending.order), rtt_ns);
         }
@@ -109,11 +110,13 @@ impl Rack {
         self.first = next;
     }
 
-    /// Marks what is lost (section 6.2, step 5), and sets the timer of what may be late. Returns whether any is newly lost.
+    /// Marks what is lost (section 6.2, step 5), and sets the timer of what may be late, in place of a probe's. Returns whether
+    /// any is newly lost.
     pub(crate) fn detect(
         &mut self,
         board: &mut Scoreboard,
         is_recovering: bool,
+        ticks: Ticks,
         now_ns: u64,
     ) -> bool {
         self.reorder_ns = None;
@@ -122,6 +125,7 @@ impl Rack {
         let waits = self.has_reordering || !has_enough;
         let wait_ns = if waits { self.least_rtt_ns / 4 } else { 0 };
         let mut has_lost = false;
+        let mut last_ns = None;
         for (segment, sending) in (self.first..).zip(&self.sent) {
             if sending.order >= newest || !board.is_in_flight(segment) {
                 continue;
@@ -130,15 +134,25 @@ impl Rack {
             if lost_ns <= now_ns {
                 has_lost |= board.lose_again(segment);
             } else {
-                self.reorder_ns = Some(self.reorder_ns.map_or(lost_ns, |at_ns| at_ns.max(lost_ns)));
+                last_ns = last_ns.max(Some(lost_ns));
             }
+        }
+        if let Some(last_ns) = last_ns {
+            self.reorder_ns = Some(ticks.timer_ns(now_ns, last_ns - now_ns + TIMEOUT_MIN_NS));
+            self.probe_ns = None;
         }
         has_lost
     }
 
     /// When a tail is probed, if nothing comes (section 7.2), nanoseconds from now: two round trips, and `wait_ns`.
     pub(crate) fn probe_after_ns(&self, wait_ns: u64) -> u64 {
-        2 * self.smoothed_ns.unwrap_or(INITIAL_NS) + wait_ns
+        2 * self.smoothed_ns + wait_ns
+    }
+
+    /// A next flow on the same connection: segments are counted anew.
+    pub(crate) fn resumed(self) -> Self {
+        let has_reordering = self.has_reordering;
+        Rack { has_reordering, smoothed_ns: self.smoothed_ns, ..Rack::new(self.least_rtt_ns) }
     }
 
     /// A probe is out.
@@ -173,6 +187,8 @@ impl Rack {
 mod tests {
     use super::*;
 
+    const EXACT: Ticks = Ticks { every_ns: 0, phase_ns: 0 };
+
     /// A board of 10 segments of 10 bytes, all sent at 0, and what RACK knows of them.
     fn sent() -> (Scoreboard, Rack) {
         let (mut board, mut rack) = (Scoreboard::new(100, 10), Rack::new(40));
@@ -188,9 +204,9 @@ mod tests {
         let (mut board, mut rack) = sent();
         rack.arrived(1, 40);
         board.sack(1, 2);
-        assert!(!rack.detect(&mut board, false, 40));
-        assert_eq!(rack.reorder_ns, Some(50));
-        assert!(rack.detect(&mut board, false, 50));
+        assert!(!rack.detect(&mut board, false, EXACT, 40));
+        assert_eq!(rack.reorder_ns, Some(50 + TIMEOUT_MIN_NS));
+        assert!(rack.detect(&mut board, false, EXACT, 50));
         assert_eq!(board.next(false), Some(0));
 
         let (mut board, mut rack) = sent();
@@ -198,8 +214,8 @@ mod tests {
             rack.arrived(segment, 40);
             board.sack(segment, segment + 1);
         }
-        assert!(rack.detect(&mut board, false, 40));
-        assert!(!rack.detect(&mut board, true, 40), "once");
+        assert!(rack.detect(&mut board, false, EXACT, 40));
+        assert!(!rack.detect(&mut board, true, EXACT, 40), "once");
     }
 
     #[test]
@@ -209,20 +225,20 @@ mod tests {
             rack.arrived(segment, 40);
             board.sack(segment, segment + 1);
         }
-        assert!(rack.detect(&mut board, false, 40));
+        assert!(rack.detect(&mut board, false, EXACT, 40));
         board.send(0);
         rack.sent(0, 40);
         // Segments of the first flight say nothing of it.
         rack.arrived(4, 60);
         board.sack(4, 5);
-        assert!(!rack.detect(&mut board, true, 60));
+        assert!(!rack.detect(&mut board, true, EXACT, 60));
         // One that was sent after it does.
         board.lose_again(5);
         board.send(5);
         rack.sent(5, 41);
         rack.arrived(5, 90);
         board.sack(5, 6);
-        assert!(rack.detect(&mut board, true, 90));
+        assert!(rack.detect(&mut board, true, EXACT, 90));
         assert_eq!(board.next(false), Some(0));
     }
 
@@ -233,8 +249,8 @@ mod tests {
             rack.arrived(segment, 40);
             board.sack(segment, segment + 1);
         }
-        assert!(!rack.detect(&mut board, false, 40));
-        assert_eq!(rack.reorder_ns, Some(50));
+        assert!(!rack.detect(&mut board, false, EXACT, 40));
+        assert_eq!(rack.reorder_ns, Some(50 + TIMEOUT_MIN_NS));
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Transport {
         match self {
             Transport::Dctcp => Box::new(dctcp::Dctcp::new(tuning)),
             Transport::NewReno | Transport::Unresponsive => Box::new(new_reno::NewReno),
-            Transport::Cubic => Box::new(cubic::Cubic::default()),
+            Transport::Cubic => Box::new(cubic::Cubic::new(tuning)),
             Transport::PowerTcp => Box::new(power_tcp::PowerTcp::new(tuning)),
             Transport::ThetaPowerTcp => Box::new(theta_power_tcp::ThetaPowerTcp::new(tuning)),
             Transport::Timely => Box::new(timely::Timely::new(tuning)),

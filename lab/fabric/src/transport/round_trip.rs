@@ -1,6 +1,6 @@
-//! Round-trip times and the retransmission timeout (RFC 6298).
+//! Round-trip times and the retransmission timeout (RFC 6298; Linux's `tcp_set_rto`).
 
-use super::tuning::Tuning;
+use super::tuning::{Recovery, Tuning};
 
 /// Longest timeout, nanoseconds.
 const MAX_RTO_NS: u64 = 60_000_000_000;
@@ -14,20 +14,27 @@ pub(crate) struct RoundTrip {
     deviation_ns: u64,
     has_sample: bool,
     min_rto_ns: u64,
+    /// The minimum is of the deviations' part alone.
+    is_linux: bool,
     timestamp_ns: u64,
     rto_ns: u64,
 }
 
 impl RoundTrip {
     pub(crate) fn new(tuning: &Tuning) -> Self {
-        RoundTrip {
-            smoothed_ns: INITIAL_NS,
+        let is_linux = tuning.recovery == Recovery::RackTlp;
+        let mut time = RoundTrip {
+            // Linux has measured the handshake.
+            smoothed_ns: if is_linux { tuning.own_rtt_ns } else { INITIAL_NS },
             deviation_ns: 0,
-            has_sample: false,
+            has_sample: is_linux,
             min_rto_ns: tuning.min_rto_ns,
+            is_linux,
             timestamp_ns: tuning.timestamp_ns,
-            rto_ns: tuning.min_rto_ns,
-        }
+            rto_ns: 0,
+        };
+        time.reset();
+        time
     }
 
     /// A segment sent at `sent_ns` was acknowledged (RFC 6298, section 2).
@@ -56,7 +63,11 @@ impl RoundTrip {
 
     /// The timeout from the estimate, without backoff.
     pub(crate) fn reset(&mut self) {
-        self.rto_ns = (self.smoothed_ns + 4 * self.deviation_ns).max(self.min_rto_ns);
+        let wait_ns = 4 * self.deviation_ns;
+        self.rto_ns = match self.is_linux {
+            true => self.smoothed_ns + wait_ns.max(self.min_rto_ns),
+            false => (self.smoothed_ns + wait_ns).max(self.min_rto_ns),
+        };
     }
 
     /// RFC 6298, section 5.5.
@@ -68,22 +79,11 @@ impl RoundTrip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tuning::Recovery;
+    use crate::transport::congestion_control::tests::tuning;
 
     #[test]
     fn the_timeout_is_rfc_6298s_within_its_bounds() {
-        let tuning = Tuning {
-            line_rate_bps: 1,
-            base_rtt_ns: 1,
-            path_rtt_ns: 1,
-            min_rto_ns: 1_000,
-            dctcp_slow_start: false,
-            recovery: Recovery::Ns3,
-            probe_wait_ns: 0,
-            timestamp_ns: 1,
-            segment_bytes: 1,
-        };
-        let mut time = RoundTrip::new(&tuning);
+        let mut time = RoundTrip::new(&Tuning { min_rto_ns: 1_000, ..tuning(1) });
         time.sample(0, 8_000);
         assert_eq!((time.smoothed_ns(), time.rto_ns()), (8_000, 8_000 + 4 * 4_000));
         time.sample(0, 16_000);
@@ -94,5 +94,14 @@ mod tests {
             time.sample(0, 100);
         }
         assert_eq!(time.rto_ns(), 1_000, "the floor");
+    }
+
+    #[test]
+    fn linux_adds_its_minimum_to_the_smoothed_round_trip() {
+        let of = Tuning { min_rto_ns: 1_000, recovery: Recovery::RackTlp, ..tuning(8_000) };
+        let mut time = RoundTrip::new(&of);
+        assert_eq!(time.rto_ns(), 9_000, "of the handshake");
+        time.sample(0, 16_000);
+        assert_eq!(time.rto_ns(), 9_000 + 4 * 2_000);
     }
 }

@@ -10,7 +10,7 @@ use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
-use super::tuning::{Recovery, Tuning};
+use super::tuning::{Recovery, Ticks, Tuning};
 
 /// Duplicate acknowledgements that begin a recovery (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;
@@ -76,7 +76,7 @@ pub(crate) struct Sender {
     recovery: Recovery,
     /// Of [`Recovery::RackTlp`].
     rack: Option<Box<Rack>>,
-    probe_wait_ns: u64,
+    ticks: Ticks,
     min_rto_ns: u64,
     /// The latest congestion event is over when this segment is acknowledged.
     recover: u32,
@@ -96,6 +96,21 @@ pub(crate) struct Sender {
     paced_until_ns: u64,
     timeouts: u32,
     repeats: u32,
+    /// Segments of earlier flows on this connection: the congestion control counts on.
+    before: u32,
+    /// When the last segment was sent.
+    sent_ns: u64,
+    /// Most bytes that were in flight at once.
+    most_out_bytes: u64,
+}
+
+/// What a connection keeps for its next flow: window, estimates, the congestion control's memory.
+pub(crate) struct Kept {
+    window: Window,
+    control: Box<dyn CongestionControl + Send>,
+    round_trip: RoundTrip,
+    rack: Option<Box<Rack>>,
+    sent_ns: u64,
 }
 
 impl Sender {
@@ -119,21 +134,64 @@ impl Sender {
             pace_bps: 0,
         };
         control.begin(&mut window);
-        Sender {
-            board: Scoreboard::new(size_bytes, tuning.segment_bytes),
+        let kept = Kept {
             window,
             control,
             round_trip: RoundTrip::new(tuning),
+            rack: (tuning.recovery == Recovery::RackTlp)
+                .then(|| Box::new(Rack::new(tuning.own_rtt_ns))),
+            sent_ns: 0,
+        };
+        Sender {
+            receiver_window_bytes: HANDSHAKE_WINDOW_BYTES,
+            ..Sender::on(kept, size_bytes, tuning)
+        }
+    }
+
+    /// The next flow of `size_bytes`, above 0, on a connection. After a pause of a timeout or more it begins with a window of at
+    /// most so many segments, if it begins slowly then (Linux's `tcp_cwnd_restart`).
+    pub(crate) fn resume(
+        mut kept: Kept,
+        size_bytes: u64,
+        initial_segments: Option<u64>,
+        tuning: &Tuning,
+        now_ns: u64,
+    ) -> Self {
+        let pause_ns = now_ns - kept.sent_ns;
+        kept.round_trip.reset();
+        let rto_ns = kept.round_trip.rto_ns();
+        let window = &mut kept.window;
+        if let Some(segments) = initial_segments
+            && pause_ns > rto_ns
+        {
+            let least = (segments * window.segment_bytes).min(window.cwnd_bytes);
+            window.ssthresh_bytes = window.ssthresh_bytes.max(window.cwnd_bytes / 4 * 3);
+            let halvings = (pause_ns / rto_ns).min(63) as u32;
+            window.cwnd_bytes = (window.cwnd_bytes >> halvings).max(least);
+        }
+        kept.control.resumed(pause_ns);
+        Sender::on(kept, size_bytes, tuning)
+    }
+
+    fn on(kept: Kept, size_bytes: u64, tuning: &Tuning) -> Self {
+        let Kept { window, control, round_trip, rack, sent_ns } = kept;
+        Sender {
+            board: Scoreboard::new(size_bytes, tuning.segment_bytes),
+            before: window.highest,
+            window,
+            control,
+            round_trip,
+            rack,
+            sent_ns,
+            most_out_bytes: 0,
             reduction: RateReduction::default(),
             state: State::Open,
             recovery: tuning.recovery,
-            rack: (tuning.recovery == Recovery::RackTlp)
-                .then(|| Box::new(Rack::new(tuning.base_rtt_ns / 2))),
-            probe_wait_ns: tuning.probe_wait_ns,
+            ticks: tuning.ticks,
             min_rto_ns: tuning.min_rto_ns,
             recover: 0,
             is_recovering: false,
-            receiver_window_bytes: HANDSHAKE_WINDOW_BYTES,
+            receiver_window_bytes: u64::MAX,
             expects_first_partial: true,
             duplicates: 0,
             ecn: Ecn::Idle,
@@ -143,6 +201,17 @@ impl Sender {
             paced_until_ns: 0,
             timeouts: 0,
             repeats: 0,
+        }
+    }
+
+    /// What its connection keeps, once everything is acknowledged.
+    pub(crate) fn keep(self) -> Kept {
+        Kept {
+            window: self.window,
+            control: self.control,
+            round_trip: self.round_trip,
+            rack: self.rack.map(|rack| Box::new(rack.resumed())),
+            sent_ns: self.sent_ns,
         }
     }
 
@@ -220,7 +289,7 @@ impl Sender {
             self.enter_reduction(0);
         }
         let told = Told {
-            acknowledged: ack.next,
+            acknowledged: self.before + ack.next,
             round_trip_ns: now_ns - ack.echo_ns,
             now_ns,
             is_marked: ack.is_marked,
@@ -249,7 +318,7 @@ impl Sender {
     pub(crate) fn time_out(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         let is_due = |at_ns: Option<u64>| at_ns.is_some_and(|at_ns| at_ns <= now_ns);
         match &self.rack {
-            Some(_) if is_due(self.deadline_ns) => self.begin_anew(now_ns, send),
+            Some(rack) if is_due(rack.probe_ns) => self.probe(now_ns, send),
             Some(rack) if is_due(rack.reorder_ns) => {
                 if self.detect(now_ns) {
                     let first = self.board.first();
@@ -258,9 +327,13 @@ impl Sender {
                     self.fill_window(now_ns, send);
                 }
             }
-            Some(_) => self.probe(now_ns, send),
-            None => self.begin_anew(now_ns, send),
+            _ => self.begin_anew(now_ns, send),
         }
+    }
+
+    /// When the retransmission timer goes off that is set now.
+    fn timeout_ns(&self, now_ns: u64) -> u64 {
+        self.ticks.timer_ns(now_ns, self.round_trip.rto_ns())
     }
 
     /// The retransmission timer goes off (ns-3: `ReTxTimeout`).
@@ -282,7 +355,7 @@ impl Sender {
         self.round_trip.back_off();
         if self.state != State::Loss || !was_repeated {
             let rule = &mut self.control;
-            self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+            self.window.ssthresh_bytes = rule.reduced_by_loss_bytes(&self.window, in_flight_bytes);
         }
         self.control.timed_out(&self.window, now_ns);
         self.state = State::Loss;
@@ -318,7 +391,9 @@ impl Sender {
             self.ecn = Ecn::Answered;
             self.ecn_answered = number;
         }
-        self.deadline_ns.get_or_insert(now_ns + self.round_trip.rto_ns());
+        self.deadline_ns = self.deadline_ns.or_else(|| Some(self.timeout_ns(now_ns)));
+        self.sent_ns = now_ns;
+        self.most_out_bytes = self.most_out_bytes.max(self.board.in_flight_bytes());
         if matches!(self.state, State::Recovery | State::Reduction) {
             self.reduction.sent(u64::from(bytes));
         }
@@ -326,8 +401,8 @@ impl Sender {
         if let Some(gap_ns) = (u64::from(bytes) * 8_000_000_000).checked_div(self.window.pace_bps) {
             self.paced_until_ns = self.paced_until_ns.max(now_ns) + gap_ns;
         }
-        self.window.next = number + 1;
-        self.window.highest = self.board.highest();
+        self.window.next = self.before + number + 1;
+        self.window.highest = self.before + self.board.highest();
         self.repeats += u32::from(is_repeated);
         send.push(Segment { number, bytes, is_repeated });
     }
@@ -371,13 +446,13 @@ impl Sender {
             self.enter_reduction(0);
         }
         self.send(segment, now_ns, send);
-        self.deadline_ns = Some(now_ns + self.round_trip.rto_ns());
+        self.deadline_ns = Some(self.timeout_ns(now_ns));
     }
 
     /// ns-3: `ProcessAck`.
     fn process(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
         let duplicates_before = self.duplicates;
-        self.window.acknowledged = next;
+        self.window.acknowledged = self.before + next;
         if step.is_duplicate {
             self.count_duplicate(step, now_ns, send);
         }
@@ -397,7 +472,7 @@ impl Sender {
             }
             State::Loss if next < self.recover => {
                 self.control.acknowledged(&mut self.window, segments, now_ns);
-                self.control.grow(&mut self.window, segments, now_ns);
+                self.grow(segments, now_ns);
                 self.new_acknowledgement(next, true, now_ns);
             }
             State::Reduction => {
@@ -455,8 +530,19 @@ impl Sender {
             self.window.cwnd_bytes = self.window.ssthresh_bytes;
         }
         if self.state == State::Open {
-            self.control.grow(&mut self.window, grows_by, now_ns);
+            self.grow(grows_by, now_ns);
             self.new_acknowledgement(next, true, now_ns);
+        }
+    }
+
+    /// The window grows; in Linux only while it is what limits the sender (`tcp_is_cwnd_limited`).
+    fn grow(&mut self, segments: u64, now_ns: u64) {
+        let window = &self.window;
+        let is_limit = self.rack.is_none()
+            || self.board.highest() < self.board.segments()
+            || window.cwnd_bytes < window.ssthresh_bytes.min(2 * self.most_out_bytes);
+        if is_limit {
+            self.control.grow(&mut self.window, segments, now_ns);
         }
     }
 
@@ -494,7 +580,7 @@ impl Sender {
         self.state = State::Recovery;
         let in_flight_bytes = self.board.in_flight_bytes();
         let rule = &mut self.control;
-        self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
+        self.window.ssthresh_bytes = rule.reduced_by_loss_bytes(&self.window, in_flight_bytes);
         self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
         self.reduce(step.delivered, step.acknowledges_repeated);
         self.repeat(now_ns, send);
@@ -520,9 +606,9 @@ impl Sender {
     fn new_acknowledgement(&mut self, next: u32, resets_timer: bool, now_ns: u64) {
         if resets_timer {
             self.round_trip.reset();
-            self.deadline_ns = Some(now_ns + self.round_trip.rto_ns());
+            self.deadline_ns = Some(self.timeout_ns(now_ns));
         }
-        self.window.next = self.window.next.max(next);
+        self.window.next = self.window.next.max(self.before + next);
         if self.is_done() {
             self.deadline_ns = None;
         }

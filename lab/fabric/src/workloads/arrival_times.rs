@@ -19,11 +19,14 @@ impl ArrivalTimes {
     }
 
     /// The next event.
-    pub(crate) fn next(&mut self, rng: &mut ChaCha8Rng) -> Option<u64> {
+    /// The next time, nanoseconds, which stays the next.
+    pub(crate) fn peek(&self) -> Option<u64> {
         let now_ns = self.next_ns as u64;
-        if now_ns >= self.end_ns {
-            return None;
-        }
+        (now_ns < self.end_ns).then_some(now_ns)
+    }
+
+    pub(crate) fn next(&mut self, rng: &mut ChaCha8Rng) -> Option<u64> {
+        let now_ns = self.peek()?;
         self.next_ns += self.gap_ns.sample(rng);
         Some(now_ns)
     }

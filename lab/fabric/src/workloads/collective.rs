@@ -1,6 +1,6 @@
 //! Collective operations of distributed training: each step waits for the previous one.
 
-use crate::fabric::{Flow, FlowClass, FlowRecord};
+use crate::fabric::{Connection, Flow, FlowClass, FlowRecord};
 use crate::transport::Transport;
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +128,7 @@ impl CollectiveSource {
             to: servers[to],
             size_bytes: bytes.div_ceil(servers.len() as u64),
             class: FlowClass::Collective(self.number),
+            connection: Connection::New,
             transport: *transport,
             queue: *queue,
             spines: None,

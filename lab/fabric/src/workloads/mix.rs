@@ -1,7 +1,7 @@
 //! Workloads made of several: flows, requests and collectives, each with its transport and queue.
 
 use super::collective::{Collective, CollectiveSource};
-use super::incast::{Incast, RequestSource};
+use super::incast::{AnswerSizes, Incast, RequestSource};
 use super::pattern::Pattern;
 use super::poisson_flows::{FlowSource, PoissonFlows};
 use crate::fabric::{Fabric, Flow, FlowRecord, Workload};
@@ -15,6 +15,10 @@ const MOST_HZ: f64 = 1e6;
 /// Answers to one request, in leaf buffers: all of them may be on their way at once.
 const MOST_BURST: f64 = 100.0;
 const MOST_LOAD: f64 = 10.0;
+/// Of the logarithm of answers' sizes.
+const MOST_DEVIATION: f64 = 10.0;
+/// Of the starts of answers: a second.
+const MOST_SPREAD_NS: u64 = 1_000_000_000;
 
 /// A mix of traffic.
 ///
@@ -87,6 +91,14 @@ pub enum TrafficError {
         /// What is wrong.
         error: FlowSizesError,
     },
+    /// A table of answers' sizes is invalid.
+    #[error("traffic: incasts[{number}]: {error}")]
+    AnswerSizes {
+        /// Which incasts, from 0.
+        number: usize,
+        /// What is wrong.
+        error: FlowSizesError,
+    },
 }
 
 /// A running [`TrafficConfig`].
@@ -123,8 +135,10 @@ impl TrafficConfig {
             number += 1;
         }
         let mut requests = Vec::new();
-        for part in &self.incasts {
+        for (place, part) in self.incasts.iter().enumerate() {
             let source = RequestSource::new(part, fabric, self.duration_ns, rng(number));
+            let source =
+                source.map_err(|error| TrafficError::AnswerSizes { number: place, error })?;
             requests.extend(source.map(Next::new));
             number += 1;
         }
@@ -166,6 +180,16 @@ impl TrafficConfig {
             }
             if part.fan_in == 0 {
                 return Err(wrong("fan_in", "is 0, expected at least 1".into()));
+            }
+            if part.train == 0 {
+                return Err(wrong("train", "is 0, expected at least 1".into()));
+            }
+            if part.spread_ns > MOST_SPREAD_NS {
+                let problem = format!("is {}, expected at most {MOST_SPREAD_NS}", part.spread_ns);
+                return Err(wrong("spread_ns", problem));
+            }
+            if let AnswerSizes::LogNormal(deviation) = part.sizes {
+                check_number(&wrong, "sizes", deviation, MOST_DEVIATION)?;
             }
             if part.burst > 0.0 && part.answer_bytes(fabric) == 0 {
                 let answers = part.fan_in;
@@ -261,12 +285,15 @@ impl TrafficMix {
             }
         }
         for next in &mut self.requests {
-            if next.flows.is_empty() {
-                let mut answers = Vec::new();
-                if next.source.next(self.requests_made, &mut answers) {
+            // Answers to a request may begin before the last to an earlier one.
+            while next
+                .source
+                .next_ns()
+                .is_some_and(|at_ns| next.start_ns().is_none_or(|first_ns| at_ns <= first_ns))
+            {
+                if next.source.next(self.requests_made, &mut next.flows) {
                     self.requests_made += 1;
                 }
-                next.flows.extend(answers);
             }
         }
     }
@@ -293,6 +320,12 @@ impl Workload for TrafficMix {
         let owner = self.collectives.iter_mut().find(|next| next.source.owns(&record.flow));
         if let Some(next) = owner {
             next.source.flow_ended(record, now_ns, start);
+        }
+        for next in &mut self.requests {
+            if next.source.flow_ended(record, now_ns, self.requests_made, start) {
+                self.requests_made += 1;
+                break;
+            }
         }
     }
 }

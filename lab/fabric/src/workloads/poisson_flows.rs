@@ -2,7 +2,7 @@
 
 use super::arrival_times::ArrivalTimes;
 use super::pattern::{Ends, Pattern};
-use crate::fabric::{Fabric, Flow, FlowClass};
+use crate::fabric::{Connection, Fabric, Flow, FlowClass};
 use crate::transport::Transport;
 use dropcast_arrivals::{FlowSizeChoice, FlowSizes};
 use rand_chacha::ChaCha8Rng;
@@ -94,6 +94,7 @@ impl FlowSource {
             to,
             size_bytes: self.sizes.sample(&mut self.rng).max(1),
             class: FlowClass::Single,
+            connection: Connection::Handshake,
             transport: self.transport,
             queue: self.queue,
             spines: None,

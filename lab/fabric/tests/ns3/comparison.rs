@@ -176,7 +176,7 @@ pub(crate) enum Paths {
 
 /// The same flows here.
 pub(crate) fn here(folder: &Path, policy: &str, paths: Paths) -> Result {
-    let mut config = FabricConfig::default();
+    let mut config = FabricConfig::artifact();
     let mut flows = list(folder);
     match paths {
         Paths::Ns3 => {

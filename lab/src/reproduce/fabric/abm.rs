@@ -377,7 +377,7 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
         per_server_hz: scale.per_server_hz / of_requests.len() as f64,
         transport: of_incasts,
         queue,
-        ..Incast::default()
+        ..Incast::artifact()
     };
     let flows = if is_mixed {
         let of = |transport, load| flows(transport, load, queue_of(transport));
@@ -402,7 +402,7 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
 }
 
 fn fabric(scale: &Scale, kb_per_port_gbps: f64, queues_per_port: u8) -> FabricConfig {
-    let plain = FabricConfig::default();
+    let plain = FabricConfig::artifact();
     let bytes = |ports: u16| (f64::from(ports) * LINK_GBPS * kb_per_port_gbps * 1e3) as u32;
     // 65 packets.
     let threshold_bytes = 65 * (plain.segment_bytes + plain.header_bytes);

@@ -79,7 +79,7 @@ impl Scale {
             burst: pick(Vary::Burst, figure.burst),
             per_server_hz: self.per_server_hz,
             transport,
-            ..Incast::default()
+            ..Incast::artifact()
         };
         let link_delay_ns = match figure.vary {
             Vary::BaseRtt => (point * 1_000.0 / LINKS) as u64,
@@ -112,7 +112,7 @@ impl Scale {
     }
 
     fn fabric(&self, link_delay_ns: u64) -> FabricConfig {
-        let plain = FabricConfig::default();
+        let plain = FabricConfig::artifact();
         let bytes = |ports: u16| u32::from(ports) * LINK_GBPS * BYTES_PER_PORT_GBPS;
         FabricConfig {
             leaves: self.leaves,

@@ -140,9 +140,9 @@ pub(super) fn experiment(scale: &Scale, figure: &FabricFigure, point: f64) -> Ex
         burst: figure.burst,
         fan_in: scale.servers,
         per_server_hz: scale.per_server_hz,
-        ..Incast::default()
+        ..Incast::artifact()
     };
-    let plain = FabricConfig::default();
+    let plain = FabricConfig::artifact();
     // 65 packets, as DCTCP's paper has for 10 Gbps.
     let threshold_bytes = 65 * (plain.segment_bytes + plain.header_bytes);
     Experiment {

@@ -13,7 +13,7 @@ fn fabric(leaves: u16) -> Fabric {
         leaf_buffer_bytes: 90_000,
         spine_buffer_bytes: 90_000,
         aqm: AqmSpec::None(Default::default()),
-        ..FabricConfig::default()
+        ..FabricConfig::artifact()
     };
     Fabric::try_from(config).expect("valid")
 }
@@ -30,7 +30,7 @@ fn traffic(seed: u64) -> TrafficConfig {
             per_server_hz: 200.0,
             pattern,
             transport,
-            ..Incast::default()
+            ..Incast::artifact()
         }],
         ..TrafficConfig::default()
     }

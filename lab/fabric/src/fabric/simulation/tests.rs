@@ -1,6 +1,7 @@
 use super::*;
 use crate::fabric::{
-    DroppedPacket, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths, Unwatched,
+    Connection, DroppedPacket, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths,
+    Unwatched,
 };
 use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
@@ -36,7 +37,7 @@ impl Sink for Everything {
 }
 
 fn fabric(change: impl FnOnce(&mut FabricConfig)) -> Fabric {
-    let mut config = FabricConfig { leaves: 2, spines: 2, servers: 4, ..FabricConfig::default() };
+    let mut config = FabricConfig { leaves: 2, spines: 2, servers: 4, ..FabricConfig::artifact() };
     config.leaf_buffer_bytes = 100_000;
     config.spine_buffer_bytes = 100_000;
     change(&mut config);
@@ -45,7 +46,8 @@ fn fabric(change: impl FnOnce(&mut FabricConfig)) -> Fabric {
 
 fn flow(start_ns: u64, from: u16, to: u16, size_bytes: u64, transport: Transport) -> Flow {
     let class = FlowClass::Single;
-    Flow { start_ns, from, to, size_bytes, class, transport, queue: 1, spines: None }
+    let connection = class.connection();
+    Flow { start_ns, from, to, size_bytes, class, connection, transport, queue: 1, spines: None }
 }
 
 fn busy(transport: Transport, seed: u64) -> TrafficConfig {
@@ -58,7 +60,7 @@ fn busy(transport: Transport, seed: u64) -> TrafficConfig {
             fan_in: 6,
             per_server_hz: 150.0,
             transport,
-            ..Incast::default()
+            ..Incast::artifact()
         }],
         collectives: Vec::new(),
     }
@@ -231,8 +233,11 @@ fn trimming_replaces_timeouts() {
             config.on_full = on_full;
             config.leaf_buffer_bytes = 60_000;
         });
-        let burst =
-            |from| Flow { class: FlowClass::Incast(0), ..flow(0, from, 7, 65_000, transport) };
+        let burst = |from| Flow {
+            class: FlowClass::Incast(0),
+            connection: Connection::New,
+            ..flow(0, from, 7, 65_000, transport)
+        };
         let list = FlowList::new((0..4).map(burst).collect());
         let mut sink = Everything::default();
         let outcome = simulation(&fabric, "complete-sharing", list).run(&mut sink);

@@ -1,6 +1,7 @@
 //! What a sender does of RACK-TLP (`transport/rack.rs`).
 
 use super::{Ack, Segment, Sender, State, Step};
+use crate::transport::rack::TIMEOUT_MIN_NS;
 
 impl Sender {
     /// What an acknowledgement says has arrived.
@@ -20,8 +21,8 @@ impl Sender {
     /// Marks what RACK finds lost; returns whether anything is.
     pub(super) fn detect(&mut self, now_ns: u64) -> bool {
         let is_recovering = matches!(self.state, State::Recovery | State::Loss);
-        let board = &mut self.board;
-        self.rack.as_mut().is_some_and(|rack| rack.detect(board, is_recovering, now_ns))
+        let (board, ticks) = (&mut self.board, self.ticks);
+        self.rack.as_mut().is_some_and(|rack| rack.detect(board, is_recovering, ticks, now_ns))
     }
 
     /// Losses were found: a recovery begins, unless one is on.
@@ -31,7 +32,8 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe, if nothing is heard of what is out (RFC 8985, section 7.2).
+    /// A tail loss probe, if nothing is heard of what is out (RFC 8985, section 7.2); in place of a timeout that would come first
+    /// (Linux's `tcp_schedule_loss_probe`).
     pub(super) fn schedule_probe(&mut self, now_ns: u64) {
         let Some(rack) = &mut self.rack else { return };
         rack.probe_ns = None;
@@ -40,11 +42,9 @@ impl Sender {
         if !is_calm || out == 0 || self.board.sacked_segments() > 0 || rack.is_probing() {
             return;
         }
-        let alone_ns = if out == 1 { self.min_rto_ns } else { 0 };
-        let at_ns = now_ns + rack.probe_after_ns(self.probe_wait_ns + alone_ns);
-        if self.deadline_ns.is_none_or(|deadline_ns| at_ns < deadline_ns) {
-            rack.probe_ns = Some(at_ns);
-        }
+        let wait_ns = if out == 1 { self.min_rto_ns } else { TIMEOUT_MIN_NS };
+        let at_ns = self.ticks.timer_ns(now_ns, rack.probe_after_ns(wait_ns));
+        rack.probe_ns = Some(self.deadline_ns.map_or(at_ns, |deadline_ns| at_ns.min(deadline_ns)));
     }
 
     /// Sends a new segment, or the last one again, whatever the window (RFC 8985, section 7.3).

@@ -109,8 +109,9 @@ impl Row<'_> {
                 })?,
         };
         let queue = self.optional(6)?.unwrap_or(queue);
+        let connection = class.connection();
         let (from, spines) = (self.number(1)?, None);
-        Ok(Flow { start_ns, from, to, size_bytes, class, transport, queue, spines })
+        Ok(Flow { start_ns, from, to, size_bytes, class, connection, transport, queue, spines })
     }
 
     fn cell(&self, column: usize) -> Option<&str> {

@@ -4,7 +4,7 @@
 
 use super::error::FlowListError;
 use super::line::Line;
-use crate::fabric::{Flow, FlowClass};
+use crate::fabric::{Connection, Flow, FlowClass};
 use crate::transport::Transport;
 
 const FIELDS: [&str; 6] = ["src", "dst", "pg", "dport", "size_bytes", "start_seconds"];
@@ -58,6 +58,7 @@ impl Hpcc {
             to: line.number(FIELDS[1], to)?,
             size_bytes: line.number(FIELDS[4], bytes)?,
             class: FlowClass::Single,
+            connection: Connection::Handshake,
             transport,
             queue,
             spines: None,

@@ -5,7 +5,7 @@
 
 use super::error::FlowListError;
 use super::line::Line;
-use crate::fabric::{Flow, FlowClass};
+use crate::fabric::{Connection, Flow, FlowClass};
 use crate::transport::Transport;
 
 const PICOSECONDS: (&str, f64) = ("picoseconds", 1e-3);
@@ -116,6 +116,7 @@ impl Htsim {
             to,
             size_bytes: size_bytes.ok_or_else(|| missing("size"))?,
             class: FlowClass::Single,
+            connection: Connection::Handshake,
             transport,
             queue,
             spines: None,

@@ -5,7 +5,7 @@ use crate::workloads::{CollectiveOperation, Pattern};
 use dropcast_switch::PolicySpec;
 
 fn fabric(leaves: u16, servers: u16) -> Fabric {
-    let config = FabricConfig { leaves, servers, ..FabricConfig::default() };
+    let config = FabricConfig { leaves, servers, ..FabricConfig::artifact() };
     Fabric::try_from(config).expect("valid")
 }
 
@@ -33,7 +33,7 @@ fn permutation_goes_to_the_next_leaf_and_random_to_any_other() {
     let fabric = fabric(3, 4);
     for (pattern, steps) in [(Pattern::Permutation, &[1][..]), (Pattern::Random, &[1, 2])] {
         let flows = PoissonFlows { pattern, ..PoissonFlows::default() };
-        let incasts = Incast { pattern, fan_in: 3, per_server_hz: 500.0, ..Incast::default() };
+        let incasts = Incast { pattern, fan_in: 3, per_server_hz: 500.0, ..Incast::artifact() };
         let traffic = TrafficConfig {
             flows: vec![flows],
             incasts: vec![incasts],
@@ -67,7 +67,7 @@ fn one_receiver_gets_everything_and_its_link_is_loaded() {
         let traffic = TrafficConfig {
             duration_ns: 8_000_000_000,
             flows: vec![part],
-            incasts: vec![Incast { pattern, fan_in: 3, per_server_hz: 5.0, ..Incast::default() }],
+            incasts: vec![Incast { pattern, fan_in: 3, per_server_hz: 5.0, ..Incast::artifact() }],
             ..TrafficConfig::default()
         };
         let flows = drain(&mut traffic.mix(&fabric).expect("valid"));
@@ -85,7 +85,7 @@ fn a_seed_is_a_sequence_and_parts_do_not_disturb_each_other() {
     let fabric = fabric(2, 4);
     let flows = vec![PoissonFlows::default()];
     let alone = TrafficConfig { flows, ..TrafficConfig::default() };
-    let incasts = vec![Incast { per_server_hz: 100.0, ..Incast::default() }];
+    let incasts = vec![Incast { per_server_hz: 100.0, ..Incast::artifact() }];
     let both = TrafficConfig { incasts, ..alone.clone() };
     let single = |traffic: &TrafficConfig| -> Vec<Flow> {
         let flows = drain(&mut traffic.mix(&fabric).expect("valid"));
@@ -98,7 +98,7 @@ fn a_seed_is_a_sequence_and_parts_do_not_disturb_each_other() {
 
 #[test]
 fn bursts_of_nothing_are_no_requests() {
-    let incasts = vec![Incast { burst: 0.0, per_server_hz: 100.0, ..Incast::default() }];
+    let incasts = vec![Incast { burst: 0.0, per_server_hz: 100.0, ..Incast::artifact() }];
     let traffic = TrafficConfig { incasts, ..TrafficConfig::default() };
     assert_eq!(drain(&mut traffic.mix(&fabric(2, 16)).expect("valid")), []);
 }
@@ -176,7 +176,7 @@ fn mistakes_are_named() {
     let check = |change: fn(&mut TrafficConfig), says: &str| {
         let mut traffic = TrafficConfig {
             flows: vec![PoissonFlows::default()],
-            incasts: vec![Incast::default()],
+            incasts: vec![Incast::artifact()],
             collectives: vec![Collective { servers: vec![0, 1], ..Collective::default() }],
             ..TrafficConfig::default()
         };
@@ -241,7 +241,7 @@ fn fan_in_draws_receivers_and_the_senders_of_each() {
     assert_eq!((fan_ins().min(), fan_ins().max()), (Some(1), Some(15)));
     let mean = fan_ins().sum::<usize>() as f64 / fan_ins().count() as f64;
     assert!((mean - 8.0).abs() < 1.0, "{mean}");
-    let incasts = vec![Incast { pattern: Pattern::FanIn, ..Incast::default() }];
+    let incasts = vec![Incast { pattern: Pattern::FanIn, ..Incast::artifact() }];
     let error = TrafficConfig { incasts, ..TrafficConfig::default() }.mix(&fabric);
     assert!(error.expect_err("for flows").to_string().contains("incasts[0]: pattern: is fan-in"));
 }

@@ -44,7 +44,7 @@ const FLOWS: &str = "start_ns,src_host,dst_host,size_bytes,incast,spine,ack_spin
     ";
 
 fn fabric() -> FabricConfig {
-    FabricConfig { leaves: 2, servers: 2, spines: 4, ..FabricConfig::default() }
+    FabricConfig { leaves: 2, servers: 2, spines: 4, ..FabricConfig::artifact() }
 }
 
 fn place(text: &str, seed: u32) -> Result<FlowList, Ns3PathsError> {

@@ -5,8 +5,8 @@ use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
 use dropcast_fabric::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry, Transport,
-    quantile,
+    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry,
+    Transport, quantile,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -90,7 +90,7 @@ impl LongFlows {
             sample_interval_ns: sample_ns,
             end_ns,
             seed,
-            ..FabricConfig::default()
+            ..FabricConfig::artifact()
         }))
         .map_err(PipelineError::stated)?;
         let flow = |from| Flow {
@@ -103,6 +103,7 @@ impl LongFlows {
             to: port,
             size_bytes: rate_bps / 8 * end_ns / 1_000_000_000,
             class: FlowClass::Single,
+            connection: Connection::Handshake,
             transport,
             queue: 1,
             spines: None,

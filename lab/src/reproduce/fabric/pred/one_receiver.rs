@@ -47,7 +47,7 @@ impl OneReceiver {
         run: u32,
     ) -> Result<Numbers, PipelineError> {
         let seed = scale.seed.wrapping_add(run.into());
-        let plain = FabricConfig::default();
+        let plain = FabricConfig::artifact();
         let packet_bytes = f64::from(plain.segment_bytes + plain.header_bytes);
         let fabric = Fabric::try_from(scale.begins(FabricConfig {
             leaves: self.leaves,

@@ -8,8 +8,8 @@ use crate::reproduce::fabric::scale::Scale;
 use dropcast_arrivals::FlowSizeChoice;
 use dropcast_data::Scheduler;
 use dropcast_fabric::{
-    Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Pattern, PoissonFlows, Sink,
-    Telemetry, TrafficConfig, Transport, Workload as _,
+    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Pattern, PoissonFlows,
+    Sink, Telemetry, TrafficConfig, Transport, Workload as _,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -32,7 +32,7 @@ pub(super) fn observe(
     run: u32,
 ) -> Result<Numbers, PipelineError> {
     let seed = scale.seed.wrapping_add(run.into());
-    let plain = FabricConfig::default();
+    let plain = FabricConfig::artifact();
     let payload_bytes = plain.segment_bytes;
     let end_ns = scale.duration_ns;
     let fabric = Fabric::try_from(scale.begins(FabricConfig {
@@ -76,6 +76,7 @@ pub(super) fn observe(
         to: 0,
         size_bytes: RATE_BPS / 8 * end_ns / 1_000_000_000,
         class: FlowClass::Single,
+        connection: Connection::Handshake,
         transport: Transport::Dctcp,
         queue: service as u8,
         spines: None,

@@ -38,6 +38,7 @@ pub(super) fn observe(
         to,
         size_bytes,
         class,
+        connection: class.connection(),
         transport: Transport::Dctcp,
         queue: 1,
         spines: None,
