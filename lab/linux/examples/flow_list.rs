@@ -8,8 +8,8 @@
 use anyhow::{Context, Result};
 use dropcast_data::random::{below, uniform};
 use dropcast_fabric::{
-    Fabric, FabricConfig, FlowClass, FlowList, Incast, Pattern, PoissonFlows, TrafficConfig,
-    Workload,
+    Connections, Fabric, FabricConfig, FlowClass, FlowList, Incast, Pattern, PoissonFlows,
+    TrafficConfig, Workload,
 };
 
 fn main() -> Result<()> {
@@ -23,8 +23,14 @@ fn main() -> Result<()> {
         leaf_buffer_bytes: 260_000,
         ..FabricConfig::default()
     };
-    let incasts =
-        Incast { burst, per_server_hz: 75.0, pattern: Pattern::Random, ..Incast::default() };
+    let incasts = Incast {
+        burst,
+        spread_ns: 0,
+        per_server_hz: 75.0,
+        pattern: Pattern::Random,
+        connections: Connections::New,
+        ..Incast::default()
+    };
     let flows = PoissonFlows { load: 0.1, pattern: Pattern::Random, ..PoissonFlows::default() };
     let traffic = TrafficConfig {
         duration_ns: 35_000_000,

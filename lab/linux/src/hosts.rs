@@ -19,6 +19,9 @@ pub(crate) const FIRST_PORT: u16 = 6_000;
 /// Packets that a device holds until they are read: more than any window.
 const DEVICE_PACKETS: u32 = 20_000;
 
+/// A window of the whole answer, and more.
+const WHOLE_SEGMENTS: u32 = 1_000;
+
 /// A server.
 pub(crate) struct Host {
     number: u16,
@@ -56,6 +59,10 @@ impl Host {
         set("ipv4/tcp_congestion_control", settings.congestion_control()?)?;
         // Connections do not learn from earlier ones.
         set("ipv4/tcp_no_metrics_save", "1")?;
+        set(
+            "ipv4/tcp_slow_start_after_idle",
+            if settings.fabric.slow_start_after_idle { "1" } else { "0" },
+        )?;
         // An answer is written at once.
         set("ipv4/tcp_wmem", "4096 1048576 16777216")?;
         let device =
@@ -69,6 +76,8 @@ impl Host {
             let prefix = Ipv4Addr::from(u32::from(to) & 0xffff_0000);
             format!("route add {prefix}/16 dev tun0 initcwnd {window} rto_min {rto_ms}ms")
         };
+        let answer_window =
+            if fabric.whole_answers { WHOLE_SEGMENTS } else { fabric.initial_window_segments };
         let mtu = fabric.segment_bytes + fabric.header_bytes;
         ip(&[
             "link set lo up".to_owned(),
@@ -76,7 +85,7 @@ impl Host {
             format!("addr add {answer}/32 dev tun0"),
             format!("link set tun0 mtu {mtu} txqueuelen {DEVICE_PACKETS} up"),
             route(single, fabric.initial_window_segments),
-            route(answer, settings.linux.answer_window_segments),
+            route(answer, answer_window),
         ])?;
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT))?;
         listener.set_nonblocking(true)?;

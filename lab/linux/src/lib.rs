@@ -11,5 +11,5 @@ mod testbed;
 
 pub use network::{Counts, Frame, Network};
 pub use packet::{Header, mark};
-pub use settings::{Linux, Settings};
+pub use settings::Settings;
 pub use testbed::{Outcome, run};

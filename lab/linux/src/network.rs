@@ -1,6 +1,7 @@
 //! Links, and the switch between them, in virtual time.
 
 use crate::packet::mark;
+use dropcast_data::random::{below, uniform};
 use dropcast_data::{Event, EventKind, Outcome, SwitchSpec};
 use dropcast_fabric::Fabric;
 use dropcast_switch::aqm::{Action, Aqm};
@@ -49,6 +50,8 @@ pub struct Network {
     switch: Switch<Box<dyn Policy + Send>, LineRate>,
     /// When each server's link is free again.
     free_ns: Vec<u64>,
+    /// When each server's last packet reaches the switch.
+    arrives_ns: Vec<u64>,
     wire: Wire,
 }
 
@@ -60,6 +63,8 @@ struct Wire {
     spec: SwitchSpec,
     aqm: Box<dyn Aqm + Send>,
     delay_ns: u64,
+    /// Its seed, and the most of it, nanoseconds.
+    jitter: (u64, u64),
     frames: Vec<Frame>,
     unused: Vec<usize>,
     /// When each port's last packet is sent.
@@ -92,10 +97,12 @@ impl Network {
         Ok(Network {
             switch: Switch::new(spec, Fit::Exact, policy, LineRate::new(spec)),
             free_ns: vec![0; spec.ports()],
+            arrives_ns: vec![0; spec.ports()],
             wire: Wire {
                 spec: spec.clone(),
                 aqm,
                 delay_ns: config.server_delay_ns,
+                jitter: (config.seed, config.jitter_ns),
                 frames: Vec::new(),
                 unused: Vec::new(),
                 sent_ns: vec![0; spec.ports()],
@@ -133,8 +140,12 @@ impl Network {
             self.wire.frames.push(Frame::default());
         }
         self.wire.frames[place] = frame;
-        self.wire.number += 1;
-        self.wire.arrivals.push(Reverse((*free_ns + self.wire.delay_ns, self.wire.number, place)));
+        let wire = &mut self.wire;
+        wire.number += 1;
+        let jitter_ns = below(uniform(wire.jitter.0, &[wire.number]), wire.jitter.1 + 1);
+        let arrives_ns = &mut self.arrives_ns[usize::from(from)];
+        *arrives_ns = (*free_ns + wire.delay_ns + jitter_ns).max(*arrives_ns);
+        wire.arrivals.push(Reverse((*arrives_ns, wire.number, place)));
     }
 
     /// The time up to which nothing can reach a server; `None` while no packet is on its way. Packets in the switch wait for one that

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// A file of settings: those of an experiment in the fabric (`lab/notes/settings.md`), and the kernel's.
+/// A file of settings, such as `dropcast-lab simulate` takes (`lab/notes/settings.md`).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -18,21 +18,9 @@ pub struct Settings {
     pub flow_list_transport: Transport,
     /// Policies to run, one at a time.
     pub policies: Vec<PolicySpec>,
-    /// The switch and its links, a fabric of one leaf. Of senders the kernel takes `initial_window_segments` (of flows that connect at
-    /// their start), `min_rto_ns` and `segment_bytes`; `header_bytes` must be those of its packets.
+    /// The switch and its links, a fabric of one leaf, and what senders are set to. `header_bytes` must be those of the kernel's
+    /// packets. That the kernel ticks every `timer_tick_ns` nothing checks.
     pub fabric: FabricConfig,
-    /// The kernel.
-    pub linux: Linux,
-}
-
-/// What the fabric has no setting for.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Linux {
-    /// Initial window of answers of incasts, segments.
-    pub answer_window_segments: u32,
-    /// The kernel's ticks in a second. Nothing checks that it has them.
-    pub hz: u32,
 }
 
 /// Headers of a segment: IPv4 without options, TCP with timestamps.

@@ -85,6 +85,7 @@ fn fabric(leaf_buffer_bytes: u32, queues_per_port: u8) -> Fabric {
         queues_per_port,
         header_bytes: 52,
         wire_overhead_bytes: 38,
+        jitter_ns: 0,
         ..FabricConfig::default()
     };
     Fabric::try_from(config).expect("valid")
@@ -200,7 +201,7 @@ fn write(folder: &Path, list: &str, more: &str) -> PathBuf {
     fs::write(folder.join("list.csv"), list).expect("written");
     let settings = format!(
         "flow_list = 'list.csv'\nflow_list_transport = 'cubic'\npolicies = ['lqd']\n{more}\n[fabric]\nleaves = 1\nspines = 0\n\
-         servers = 4\nserver_delay_ns = 8_000\nheader_bytes = 52\n[linux]\nanswer_window_segments = 10\nhz = 1000\n"
+         servers = 4\nserver_delay_ns = 8_000\nheader_bytes = 52\nmin_rto_ns = 10_000_000\n"
     );
     let path = folder.join("settings.toml");
     fs::write(&path, settings).expect("written");
@@ -250,8 +251,8 @@ fn what_the_kernel_cannot_do_is_refused() {
     refused("leaves = 1\nspines = 0", "leaves = 2", "leaves: is 2, the testbed has one switch");
     refused("header_bytes = 52", "", "header_bytes: is 32");
     refused(
-        "header_bytes",
-        "min_rto_ns = 1\nheader_bytes",
+        "min_rto_ns = 10_000_000",
+        "min_rto_ns = 1",
         "min_rto_ns: is 1, the kernel takes whole milliseconds",
     );
     refused("'cubic'", "'hpcc'", "is hpcc, expected cubic, dctcp or new-reno");
