@@ -35,20 +35,19 @@ pub fn training_experiment() -> Experiment {
     }
 }
 
-/// [`training_experiment`] with the senders of `fabric`, whose answers start, vary and connect as the first of `incasts`: an
-/// oracle learns from packets of senders like those that it will meet.
-pub fn training_experiment_for(fabric: &FabricConfig, incasts: &[Incast]) -> Experiment {
-    let mut experiment = training_experiment();
-    experiment.fabric = experiment.fabric.with_senders_of(fabric);
-    if let (Some(own), Some(met)) = (experiment.traffic.incasts.first_mut(), incasts.first()) {
-        *own = Incast {
-            burst: own.burst,
-            per_server_hz: own.per_server_hz,
-            transport: own.transport,
-            ..met.clone()
-        };
+/// A map's own network and traffic, with seeds and a duration of their own: its oracles learn from packets like those that they will
+/// meet.
+pub fn training_experiment_for(fabric: &FabricConfig, traffic: &TrafficConfig) -> Experiment {
+    let plain = training_experiment();
+    Experiment {
+        fabric: FabricConfig { seed: SEED, ..fabric.clone() },
+        traffic: TrafficConfig {
+            seed: SEED,
+            duration_ns: plain.traffic.duration_ns,
+            ..traffic.clone()
+        },
+        ..plain
     }
-    experiment
 }
 
 /// The oracles that are compared unless others are asked for: the default of `dropcast train`, and

@@ -1,6 +1,6 @@
 //! Oracles that are trained on LQD in the fabric.
 
-use dropcast_fabric::{FabricConfig, Incast, Recovery};
+use dropcast_fabric::{FabricConfig, Incast, TrafficConfig};
 use dropcast_lab::fabric_oracle::{
     default_oracles, train_oracles, training_experiment, training_experiment_for,
 };
@@ -34,14 +34,12 @@ fn oracles_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_map_trains_with_its_own_senders() {
-    let linux =
-        FabricConfig { timer_tick_ns: 4_000_000, leaf_buffer_bytes: 1, ..FabricConfig::default() };
-    let trained = training_experiment_for(&linux, &[Incast { spread_ns: 7, ..Incast::default() }]);
-    let plain = training_experiment();
-    let fabric = trained.fabric;
-    assert_eq!((fabric.recovery, fabric.timer_tick_ns), (Recovery::RackTlp, 4_000_000));
-    assert_eq!(fabric.with_senders_of(&plain.fabric), plain.fabric);
-    let incast = &trained.traffic.incasts[0];
-    assert_eq!((incast.spread_ns, incast.burst), (7, plain.traffic.incasts[0].burst));
+fn a_map_trains_in_its_own_network_on_other_seeds() {
+    let fabric = FabricConfig { leaf_buffer_bytes: 260_000, seed: 5, ..FabricConfig::default() };
+    let incasts = vec![Incast { spread_ns: 7, ..Incast::default() }];
+    let traffic = TrafficConfig { seed: 5, incasts, ..TrafficConfig::default() };
+    let trained = training_experiment_for(&fabric, &traffic);
+    let seed = training_experiment().fabric.seed;
+    assert_eq!(trained.fabric, FabricConfig { seed, ..fabric });
+    assert_eq!(trained.traffic, TrafficConfig { seed, ..traffic });
 }

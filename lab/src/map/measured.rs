@@ -91,7 +91,7 @@ fn prepare(
         plain.prepare()?;
     }
     let models = train_oracles(
-        &training_experiment_for(&settings.fabric, &settings.traffic.incasts),
+        &training_experiment_for(&settings.fabric, &settings.traffic),
         named.iter().map(|(_, settings)| *settings),
         resources,
         progress,

@@ -285,7 +285,11 @@ impl Fabric {
             own_rtt_ns: self.own_rtt_ns(flow),
             ticks: Ticks { every_ns, phase_ns },
             path_rtt_ns: self.config.path_rtt_ns(),
-            min_rto_ns: self.config.min_rto_ns,
+            // Linux keeps it in ticks.
+            min_rto_ns: match every_ns {
+                0 => config.min_rto_ns,
+                _ => config.min_rto_ns.next_multiple_of(every_ns),
+            },
             dctcp_slow_start: self.config.dctcp_slow_start,
             recovery: self.config.recovery,
             timestamp_ns: self.config.timestamp_ns,
@@ -307,24 +311,6 @@ impl FabricConfig {
             timestamp_ns: 1_000_000,
             jitter_ns: 0,
             ..FabricConfig::default()
-        }
-    }
-
-    /// This fabric with the senders of another.
-    #[must_use]
-    pub fn with_senders_of(self, other: &FabricConfig) -> Self {
-        FabricConfig {
-            initial_window_segments: other.initial_window_segments,
-            whole_answers: other.whole_answers,
-            slow_start_after_idle: other.slow_start_after_idle,
-            dctcp_slow_start: other.dctcp_slow_start,
-            min_rto_ns: other.min_rto_ns,
-            recovery: other.recovery,
-            timer_tick_ns: other.timer_tick_ns,
-            ticks_together: other.ticks_together,
-            timestamp_ns: other.timestamp_ns,
-            jitter_ns: other.jitter_ns,
-            ..self
         }
     }
 

@@ -103,6 +103,11 @@ impl Rack {
         }
     }
 
+    /// When the first segment was sent last that is not acknowledged, nanoseconds.
+    pub(crate) fn oldest_ns(&self) -> Option<u64> {
+        self.sent.front().map(|sending| sending.at_ns)
+    }
+
     /// All below this segment are acknowledged.
     pub(crate) fn acknowledged(&mut self, next: u32) {
         let known = self.sent.len().min((next - self.first) as usize);

@@ -305,6 +305,9 @@ impl Sender {
     /// Sends the data that window and pace allow (ns-3: `SendPendingData`).
     pub(crate) fn fill_window(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         let sent_before = send.len();
+        if self.defers(now_ns) {
+            return;
+        }
         while self.window.pace_bps == 0 || self.paced_until_ns <= now_ns {
             let Some(segment) = self.may_send() else { break };
             self.send(segment, now_ns, send);
@@ -362,6 +365,19 @@ impl Sender {
         self.window.cwnd_bytes = self.window.segment_bytes;
         self.paced_until_ns = now_ns;
         self.fill_window(now_ns, send);
+    }
+
+    /// Whether Linux waits for room for a larger packet (`tcp_tso_should_defer`): for a third of the window, or 64 KiB, unless nothing
+    /// was sent for a millisecond or the next acknowledgement is not expected soon.
+    fn defers(&self, now_ns: u64) -> bool {
+        let Some(oldest_ns) = self.rack.as_ref().and_then(|rack| rack.oldest_ns()) else { return false };
+        let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
+        matches!(self.state, State::Open | State::Disorder | State::Reduction)
+            && self.window.pace_bps == 0
+            && now_ns <= self.sent_ns + 1_000_000
+            && now_ns >= oldest_ns + self.round_trip.smoothed_ns() / 2
+            && room < (self.window.cwnd_bytes / 3).min(65_536)
+            && self.board.bytes_from(self.board.highest()) > room
     }
 
     /// The next segment, if the window has room. A segment waits for room for all of it (silly
