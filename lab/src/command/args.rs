@@ -37,7 +37,7 @@ Examples:
   dropcast-lab simulate --policy lqd --policy credence:model=model.json --runs 10
   dropcast-lab simulate experiment.toml --format json")]
 pub(super) struct SimulateArgs {
-    /// Fabric, traffic and policies. Without it: the Credence artifact's fabric, websearch flows at
+    /// Fabric, traffic and policies. Without it: the Credence artifact's network with senders as Linux has them, websearch flows at
     /// 80% load, incasts of 75% of the buffer.
     #[arg(value_name = "EXPERIMENT.toml")]
     pub(super) experiment: Option<PathBuf>,

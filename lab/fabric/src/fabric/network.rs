@@ -2,11 +2,12 @@
 
 use super::config::{Fabric, OnFull, Paths};
 use super::event_queue::EventQueue;
+use super::hash::hash;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
 use super::sink::{DroppedPacket, FabricDropReason, Occupancy, Sink, Telemetry};
 use super::switch::FabricSwitch;
-use super::topology::{End, Link, Topology, hash};
+use super::topology::{End, Link, Topology};
 use crate::transport::Hop;
 use dropcast_arrivals::path_of;
 use dropcast_data::{Event, EventKind};

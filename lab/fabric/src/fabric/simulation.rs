@@ -3,10 +3,10 @@
 use super::config::Fabric;
 use super::flow::{Connection, Flow, FlowClass};
 use super::flow_state::{FlowState, Framing, Path, Phase};
+use super::hash::hash;
 use super::network::{Counts, Happening, Network};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{FabricDropReason, Sink};
-use super::topology::hash;
 use super::workload::Workload;
 use crate::transport::{Ack, CongestionControl, Kept, Segment, Sender, Transport, Tuning};
 use dropcast_arrivals::path_of;

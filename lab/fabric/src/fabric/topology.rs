@@ -2,7 +2,6 @@
 
 use super::config::Fabric;
 use super::packet::Packet;
-use dropcast_data::random::mix;
 
 /// Where a link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,11 +108,4 @@ impl Topology {
         }
         links
     }
-}
-
-/// A hash of a flow's packets in one direction, never 0, which means "no hash". Tables and bitmaps of flows take its last
-/// bits, paths its first.
-pub(super) fn hash(seed: u64, flow: u64, direction: u64) -> u64 {
-    let start = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (2 * flow + direction + 1);
-    mix(mix(start)).max(1)
 }

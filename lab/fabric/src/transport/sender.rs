@@ -104,15 +104,6 @@ pub(crate) struct Sender {
     most_out_bytes: u64,
 }
 
-/// What a connection keeps for its next flow: window, estimates, the congestion control's memory.
-pub(crate) struct Kept {
-    window: Window,
-    control: Box<dyn CongestionControl + Send>,
-    round_trip: RoundTrip,
-    rack: Option<Box<Rack>>,
-    sent_ns: u64,
-}
-
 impl Sender {
     /// A flow of `size_bytes`, above 0, that begins with a window of this many segments.
     pub(crate) fn new(
@@ -148,31 +139,6 @@ impl Sender {
         }
     }
 
-    /// The next flow of `size_bytes`, above 0, on a connection. After a pause of a timeout or more it begins with a window of at
-    /// most so many segments, if it begins slowly then (Linux's `tcp_cwnd_restart`).
-    pub(crate) fn resume(
-        mut kept: Kept,
-        size_bytes: u64,
-        initial_segments: Option<u64>,
-        tuning: &Tuning,
-        now_ns: u64,
-    ) -> Self {
-        let pause_ns = now_ns - kept.sent_ns;
-        kept.round_trip.reset();
-        let rto_ns = kept.round_trip.rto_ns();
-        let window = &mut kept.window;
-        if let Some(segments) = initial_segments
-            && pause_ns > rto_ns
-        {
-            let least = (segments * window.segment_bytes).min(window.cwnd_bytes);
-            window.ssthresh_bytes = window.ssthresh_bytes.max(window.cwnd_bytes / 4 * 3);
-            let halvings = (pause_ns / rto_ns).min(63) as u32;
-            window.cwnd_bytes = (window.cwnd_bytes >> halvings).max(least);
-        }
-        kept.control.resumed(pause_ns);
-        Sender::on(kept, size_bytes, tuning)
-    }
-
     fn on(kept: Kept, size_bytes: u64, tuning: &Tuning) -> Self {
         let Kept { window, control, round_trip, rack, sent_ns } = kept;
         Sender {
@@ -201,17 +167,6 @@ impl Sender {
             paced_until_ns: 0,
             timeouts: 0,
             repeats: 0,
-        }
-    }
-
-    /// What its connection keeps, once everything is acknowledged.
-    pub(crate) fn keep(self) -> Kept {
-        Kept {
-            window: self.window,
-            control: self.control,
-            round_trip: self.round_trip,
-            rack: self.rack.map(|rack| Box::new(rack.resumed())),
-            sent_ns: self.sent_ns,
         }
     }
 
@@ -365,19 +320,6 @@ impl Sender {
         self.window.cwnd_bytes = self.window.segment_bytes;
         self.paced_until_ns = now_ns;
         self.fill_window(now_ns, send);
-    }
-
-    /// Whether Linux waits for room for a larger packet (`tcp_tso_should_defer`): for a third of the window, or 64 KiB, unless nothing
-    /// was sent for a millisecond or the next acknowledgement is not expected soon.
-    fn defers(&self, now_ns: u64) -> bool {
-        let Some(oldest_ns) = self.rack.as_ref().and_then(|rack| rack.oldest_ns()) else { return false };
-        let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
-        matches!(self.state, State::Open | State::Disorder | State::Reduction)
-            && self.window.pace_bps == 0
-            && now_ns <= self.sent_ns + 1_000_000
-            && now_ns >= oldest_ns + self.round_trip.smoothed_ns() / 2
-            && room < (self.window.cwnd_bytes / 3).min(65_536)
-            && self.board.bytes_from(self.board.highest()) > room
     }
 
     /// The next segment, if the window has room. A segment waits for room for all of it (silly
@@ -644,6 +586,9 @@ struct Step {
 }
 
 mod by_time;
+mod kept;
+
+pub(crate) use kept::Kept;
 
 #[cfg(test)]
 mod tests;

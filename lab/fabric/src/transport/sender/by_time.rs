@@ -1,4 +1,4 @@
-//! What a sender does of RACK-TLP (`transport/rack.rs`).
+//! What a sender does of RACK-TLP (`transport/rack.rs`), and when it waits.
 
 use super::{Ack, Segment, Sender, State, Step};
 use crate::transport::rack::TIMEOUT_MIN_NS;
@@ -57,5 +57,20 @@ impl Sender {
             rack.probes(self.board.highest(), !is_new, now_ns);
             rack.probe_ns = None;
         }
+    }
+
+    /// Whether Linux waits for room for a larger packet (`tcp_tso_should_defer`): for a third of the window, or 64 KiB, unless nothing
+    /// was sent for a millisecond or the next acknowledgement is not expected soon.
+    pub(super) fn defers(&self, now_ns: u64) -> bool {
+        let Some(oldest_ns) = self.rack.as_ref().and_then(|rack| rack.oldest_ns()) else {
+            return false;
+        };
+        let room = self.window.cwnd_bytes.saturating_sub(self.board.in_flight_bytes());
+        matches!(self.state, State::Open | State::Disorder | State::Reduction)
+            && self.window.pace_bps == 0
+            && now_ns <= self.sent_ns + 1_000_000
+            && now_ns >= oldest_ns + self.round_trip.smoothed_ns() / 2
+            && room < (self.window.cwnd_bytes / 3).min(65_536)
+            && self.board.bytes_from(self.board.highest()) > room
     }
 }
