@@ -98,7 +98,7 @@ fn flows_on_ns3s_paths_are_alike_in_every_run() {
     std::fs::write(&path, flows).expect("a writable folder");
     let run = |more: &str| {
         let text = format!(
-            "policies = ['lqd']\nruns = 2\nflow_list = '{}'\n{more}\n[fabric]\nservers = 2",
+            "policies = ['lqd']\nruns = 2\nflow_list = '{}'\n{more}\n[fabric]\nservers = 2\njitter_ns = 0\nticks_together = true",
             path.display()
         );
         let prepared = experiment(&text).prepare().expect("valid");
