@@ -65,7 +65,7 @@ fn sections() -> Vec<Section> {
 
 /// Types that are one of a few words.
 const ENUMS: [(&str, &str); 7] = [
-    ("lab/src/map/conditions.rs", "Priorities"),
+    ("lab/fabric/src/workloads/incast.rs", "Connections"),
     ("lab/fabric/src/fabric/config.rs", "OnFull"),
     ("lab/fabric/src/fabric/config.rs", "Paths"),
     ("lab/fabric/src/transport/registry.rs", "Transport"),

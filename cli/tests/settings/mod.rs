@@ -56,7 +56,7 @@ const ENUMS: [(&str, &str); 11] = [
 ];
 
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 26] = [
+const WORDS: [(&str, &str); 27] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),
@@ -78,6 +78,7 @@ const WORDS: [(&str, &str); 26] = [
     ("VoteRule", "[vote rule](docs/sweep.md#votes-for-eta)"),
     ("MaxFeatures", "`sqrt`, `all` or a number, as text"),
     ("ClassWeight", "`none`, `balanced` or `ACCEPT:DROP`"),
+    ("AnswerSizes", "`equal`, `{ log-normal = DEVIATION }` or `{ table = SIZES }`"),
     ("FlowSizeChoice", "[name or points](docs/workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
     ("MeasureName", "[metric](lab/notes/fabric.md#measures)"),
