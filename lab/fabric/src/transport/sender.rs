@@ -74,7 +74,6 @@ pub(crate) struct Sender {
     reduction: RateReduction,
     state: State,
     recovery: Recovery,
-    /// Of [`Recovery::RackTlp`].
     rack: Option<Box<Rack>>,
     ticks: Ticks,
     min_rto_ns: u64,
@@ -102,6 +101,15 @@ pub(crate) struct Sender {
     sent_ns: u64,
     /// Most bytes that were in flight at once.
     most_out_bytes: u64,
+}
+
+/// What a connection keeps for its next flow.
+pub(crate) struct Kept {
+    window: Window,
+    control: Box<dyn CongestionControl + Send>,
+    round_trip: RoundTrip,
+    rack: Option<Box<Rack>>,
+    sent_ns: u64,
 }
 
 impl Sender {
@@ -587,8 +595,6 @@ struct Step {
 
 mod by_time;
 mod kept;
-
-pub(crate) use kept::Kept;
 
 #[cfg(test)]
 mod tests;

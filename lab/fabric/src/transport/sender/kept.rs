@@ -1,18 +1,7 @@
 //! Connections that are used again.
 
-use super::{RoundTrip, Sender};
-use crate::transport::congestion_control::{CongestionControl, Window};
-use crate::transport::rack::Rack;
+use super::{Kept, Sender};
 use crate::transport::tuning::Tuning;
-
-/// What a connection keeps for its next flow: window, estimates, the congestion control's memory.
-pub(crate) struct Kept {
-    pub(super) window: Window,
-    pub(super) control: Box<dyn CongestionControl + Send>,
-    pub(super) round_trip: RoundTrip,
-    pub(super) rack: Option<Box<Rack>>,
-    pub(super) sent_ns: u64,
-}
 
 impl Sender {
     /// The next flow of `size_bytes`, above 0, on a connection. After a pause of a timeout or more it begins with a window of at
