@@ -97,7 +97,7 @@ fn completion_times_are_those_of_the_kernel() {
             let simulation = Simulation::new(&fabric, |_, site| policy.build(site), list);
             simulation.expect("no model").run(&mut ends).expect("flows between servers");
             let kernel = &times[&policy.to_string()];
-            let mut requests: BTreeMap<(u16, u64), [Vec<(f64, f64)>; 2]> = BTreeMap::new();
+            let mut requests: BTreeMap<(u16, u64), [Pairs; 2]> = BTreeMap::new();
             for record in
                 ends.0.iter().filter(|record| matches!(record.flow.class, FlowClass::Incast(_)))
             {
@@ -109,12 +109,11 @@ fn completion_times_are_those_of_the_kernel() {
                 let late = |fct_ns: u64| f64::from(u8::from(fct_ns > LATE_NS));
                 let [slowdowns, lates] =
                     requests.entry((record.flow.to, record.flow.start_ns / 100_000)).or_default();
-                slowdowns.push((slowdown(kernel_ns), slowdown(ours_ns)));
-                lates.push((late(kernel_ns), late(ours_ns)));
+                slowdowns.0.push((slowdown(kernel_ns), slowdown(ours_ns)));
+                lates.0.push((late(kernel_ns), late(ours_ns)));
             }
             for (nth, what) in ["mean slowdown", "late share"].into_iter().enumerate() {
-                let pairs: Vec<_> =
-                    requests.values().map(|of| Pairs(of[nth].clone()).means()).collect();
+                let pairs: Vec<_> = requests.values().map(|of| of[nth].means()).collect();
                 pooled.entry((policy.to_string(), what)).or_default().0.extend(&pairs);
                 compared += 1;
                 let name = path.file_stem().expect("a name").to_string_lossy().into_owned();

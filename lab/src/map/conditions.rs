@@ -65,11 +65,14 @@ pub(super) enum Changes {
     Incasts,
 }
 
+/// Sets an axis to one of its values.
+type Apply = Rc<dyn Fn(&mut Experiment)>;
+
 /// An axis of a grid, whether it has values or not.
 struct Values {
     axis: Axis,
     changes: Changes,
-    apply: Vec<Rc<dyn Fn(&mut Experiment)>>,
+    apply: Vec<Apply>,
 }
 
 /// An axis, and the names of its values.
@@ -193,7 +196,7 @@ impl Grid {
         let mut points = vec![(condition, base.clone())];
         for Values { axis, apply, .. } in self.set() {
             let with = |(condition, experiment): &(Condition, Experiment)| -> Vec<_> {
-                let value = |(value, apply): (&String, &Rc<dyn Fn(&mut Experiment)>)| {
+                let value = |(value, apply): (&String, &Apply)| {
                     let (mut condition, mut experiment) = (condition.clone(), experiment.clone());
                     condition.at.push((axis.name, value.clone()));
                     apply(&mut experiment);
@@ -222,7 +225,7 @@ fn axis<T: Clone + Serialize + 'static>(
     values: &[T],
     apply: fn(&mut Experiment, &T),
 ) -> Values {
-    let one = |value: &T| -> Rc<dyn Fn(&mut Experiment)> {
+    let one = |value: &T| -> Apply {
         let own = value.clone();
         Rc::new(move |to| apply(to, &own))
     };
