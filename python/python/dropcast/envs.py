@@ -55,7 +55,7 @@ def ndt_experiment(duration_ms: float = 500, load: float = 0.5) -> dict[str, Any
     """The switch and traffic that NDT trains with (INFOCOM 2022, section VI-A), as an experiment: 16 ports of 1 Gbps,
     1 MB, websearch flows at 50% of the active ports' rate, active ports and the fan-in of each drawn.
 
-    Where the paper is silent: senders are NewReno without marking, and an episode has flows for half a second.
+    Where the paper is silent: senders are ns-3's NewReno without marking, and an episode has flows for half a second.
     """
     return {
         "policies": ["dt:alpha=1"],
@@ -66,6 +66,11 @@ def ndt_experiment(duration_ms: float = 500, load: float = 0.5) -> dict[str, Any
             "server_rate_bps": 1_000_000_000,
             "leaf_buffer_bytes": 1_000_000,
             "aqm": "none",
+            "initial_window_segments": 22,
+            "recovery": "ns3",
+            "min_rto_ns": 10_000_000,
+            "timestamp_ns": 1_000_000,
+            "jitter_ns": 0,
         },
         "traffic": {
             "duration_ns": round(duration_ms * 1e6),
