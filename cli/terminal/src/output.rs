@@ -55,7 +55,7 @@ pub fn check_data(output: &Path) -> Result<(), PipelineError> {
     Ok(())
 }
 
-/// As [`print`]; says nothing if the data themselves went to standard output.
+/// As [`print()`]; says nothing if the data themselves went to standard output.
 pub fn print_beside<T: Serialize>(
     data: &Path,
     format: Format,

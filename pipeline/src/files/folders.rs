@@ -54,7 +54,7 @@ pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
     Ok(files)
 }
 
-/// The files among paths, and the labelled traces [in the folders](traces_in) among them; patterns are
+/// The files among paths, and the labelled traces in the folders among them; patterns are
 /// [replaced](matching) before.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 /// Its name in the folder of labelled traces.
 pub(crate) const MANIFEST: &str = "manifest.json";
 
-/// Version of [`Manifest`] as JSON.
+/// Version of the manifest as JSON.
 pub const MANIFEST_VERSION: u32 = 3;
 
 /// The name of every trace, in a folder of its own.
