@@ -14,6 +14,7 @@ use dropcast_pipeline::files::work_folder::WorkFolder;
 use dropcast_pipeline::files::{check_replaced, write_files};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
+use dropcast_train::TrainError;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ const FILES: [&str; 2] = ["map.csv", "map.json"];
 pub struct Map {
     /// What was asked for.
     pub settings: MapSettings,
+    /// Whether policies with an oracle ran: where LQD drops nothing, none can be learned.
+    pub has_oracles: bool,
     /// How many points and measures hold a gain, and how many by chance.
     pub tally: Tally,
     /// What to deploy.
@@ -44,15 +47,21 @@ pub fn map(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Map, PipelineError> {
-    let prepared = prepare(settings, kept, resources, progress)?;
-    let mut points = measure(settings, prepared, resources, progress)?;
+    let (measured, prepared) = prepare(settings, kept, resources, progress)?;
+    let mut points = measure(&measured, prepared, resources, progress)?;
     let mut all: Vec<&mut Finding> =
         points.iter_mut().flat_map(|point| &mut point.findings).collect();
     judge(&mut all);
     let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
     let tally = Tally::count(&findings);
-    let advice = Advice::new(&tally.settings, &settings.subjects(), &points);
-    Ok(Map { settings: settings.clone(), tally, advice, points })
+    let advice = Advice::new(&tally.settings, &measured.subjects(), &points);
+    Ok(Map {
+        settings: settings.clone(),
+        has_oracles: !measured.oracles.is_empty(),
+        tally,
+        advice,
+        points,
+    })
 }
 
 /// Simulates a part of the runs of [`map`] into `kept`, and tells how many they are.
@@ -66,23 +75,24 @@ pub fn simulate_part(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<usize, PipelineError> {
-    let prepared = prepare(settings, Some(kept), resources, progress)?;
-    let subjects = settings.subjects();
-    let tasks = part.of(tasks(settings, &subjects, &prepared));
+    let (measured, prepared) = prepare(settings, Some(kept), resources, progress)?;
+    let subjects = measured.subjects();
+    let tasks = part.of(tasks(&measured, &subjects, &prepared));
     let runs = run_all("map", tasks, resources, progress, |(prepared, policy, run)| {
         prepared.summarize(policy, run)
     })?;
     Ok(runs.len())
 }
 
-/// Trains the oracles, and checks each point.
+/// Trains the oracles, and checks each point. Returns the settings without oracles if none can be learned.
 fn prepare(
     settings: &MapSettings,
     kept: Option<Arc<KeptRuns>>,
     resources: &Resources,
     progress: &dyn Progress,
-) -> Result<Vec<(Condition, Prepared)>, PipelineError> {
-    let points = settings.points()?;
+) -> Result<(MapSettings, Vec<(Condition, Prepared)>), PipelineError> {
+    let mut settings = settings.clone();
+    let mut points = settings.points()?;
     let named: Vec<_> = settings.oracles.iter().collect();
     // What could be wrong with a point is found before the time for training is spent.
     for (_, experiment) in &points {
@@ -90,15 +100,28 @@ fn prepare(
         plain.policies.retain(|policy| policy.spec.model().is_none());
         plain.prepare()?;
     }
-    let models = train_oracles(
+    let trained = train_oracles(
         &training_experiment_for(&settings.fabric, &settings.traffic),
         named.iter().map(|(_, settings)| *settings),
         resources,
         progress,
-    )?;
+    );
     let mut oracles = Oracles::default();
-    for ((name, _), model) in named.into_iter().zip(models) {
-        oracles.insert(name.as_str(), model);
+    match trained {
+        Ok(models) => {
+            for ((name, _), model) in named.into_iter().zip(models) {
+                oracles.insert(name.as_str(), model);
+            }
+        }
+        Err(PipelineError::Train(TrainError::NoDrops { .. })) => {
+            progress.note(
+                "no oracle is measured: LQD drops nothing in the map's own network and traffic, so none can be learned; \
+                 make its buffer smaller or its bursts larger",
+            );
+            settings.oracles.clear();
+            points = settings.points()?;
+        }
+        Err(error) => return Err(error),
     }
     let mut prepared = Vec::new();
     for (condition, experiment) in points {
@@ -114,7 +137,7 @@ fn prepare(
             },
         ));
     }
-    Ok(prepared)
+    Ok((settings, prepared))
 }
 
 /// Every run of every policy at every point.

@@ -114,8 +114,14 @@ fn advice(map: &Map) -> String {
     let found = |Advised { counts: Counts { better, worse, .. }, .. }: &Advised| {
         format!("better than {setting} in {better} of {} pairs, worse in {worse}", tally.pairs)
     };
+    let none = if map.has_oracles { "no rule and no oracle" } else { "no rule" };
+    if !map.has_oracles && !settings.oracles.is_empty() {
+        text.push_str(
+            "No oracle was measured: LQD drops nothing in this network, so none can be learned.\n",
+        );
+    }
     let _ = match &advice.addition {
-        None => writeln!(text, "Add no rule and no oracle: none is better anywhere."),
+        None => writeln!(text, "Add {none}: none is better anywhere."),
         Some(rule) if rule.is_harmless => {
             writeln!(
                 text,
@@ -125,12 +131,7 @@ fn advice(map: &Map) -> String {
             )
         }
         Some(rule) => {
-            writeln!(
-                text,
-                "Add no rule and no oracle: each is worse somewhere. {}: {}.",
-                rule.policy,
-                found(rule)
-            )
+            writeln!(text, "Add {none}: each is worse somewhere. {}: {}.", rule.policy, found(rule))
         }
     };
     let _ = match &advice.push_out {
