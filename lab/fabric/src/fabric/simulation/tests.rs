@@ -3,7 +3,7 @@ use crate::fabric::{
     Connection, DroppedPacket, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths,
     Unwatched,
 };
-use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};
+use crate::workloads::{AnswerSizes, FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
 use dropcast_switch::PolicySpec;
 use proptest::prelude::*;
@@ -50,18 +50,12 @@ fn flow(start_ns: u64, from: u16, to: u16, size_bytes: u64, transport: Transport
     Flow { start_ns, from, to, size_bytes, class, connection, transport, queue: 1, spines: None }
 }
 
-fn busy(transport: Transport, seed: u64) -> TrafficConfig {
+fn busy(transport: Transport, seed: u64, incast: Incast) -> TrafficConfig {
     TrafficConfig {
         duration_ns: 3_000_000,
         seed,
         flows: vec![PoissonFlows { load: 0.8, transport, ..PoissonFlows::default() }],
-        incasts: vec![Incast {
-            burst: 2.0,
-            fan_in: 6,
-            per_server_hz: 150.0,
-            transport,
-            ..Incast::artifact()
-        }],
+        incasts: vec![Incast { burst: 2.0, fan_in: 6, per_server_hz: 150.0, transport, ..incast }],
         collectives: Vec::new(),
     }
 }
@@ -85,11 +79,24 @@ proptest! {
         transport in 0..Transport::ALL.len(),
         seed in 0u64..1000,
         red in prop::bool::ANY,
+        linux in prop::bool::ANY,
         on_full in prop_oneof![Just(OnFull::Drop), Just(OnFull::Trim)],
         paths in prop_oneof![Just(Paths::Ecmp), Just(Paths::Spray)],
     ) {
         let fabric = fabric(|config| {
-            config.end_ns = 400_000_000;
+            if linux {
+                *config = FabricConfig {
+                    leaves: config.leaves,
+                    spines: config.spines,
+                    servers: config.servers,
+                    leaf_buffer_bytes: config.leaf_buffer_bytes,
+                    spine_buffer_bytes: config.spine_buffer_bytes,
+                    min_rto_ns: config.min_rto_ns,
+                    ..FabricConfig::default()
+                };
+            }
+            // A handshake's first timeout is a second in Linux.
+            config.end_ns = if linux { 8_000_000_000 } else { 400_000_000 };
             config.seed = seed;
             (config.on_full, config.paths) = (on_full, paths);
             if red {
@@ -99,7 +106,11 @@ proptest! {
             }
         });
         let transport = Transport::ALL[transport];
-        let mix = busy(transport, seed).mix(&fabric).expect("valid");
+        let incast = match linux {
+            true => Incast { train: 3, sizes: AnswerSizes::LogNormal(1.0), ..Incast::default() },
+            false => Incast::artifact(),
+        };
+        let mix = busy(transport, seed, incast).mix(&fabric).expect("valid");
         let mut simulation = simulation(&fabric, POLICIES[name], mix);
         let mut sink = Everything::default();
         simulation.begin();
@@ -141,7 +152,7 @@ fn check_events(fabric: &Fabric, sink: &Everything) {
 fn the_same_seed_gives_the_same_bytes_and_a_watcher_changes_nothing() {
     let fabric = fabric(|config| config.sample_interval_ns = 50_000);
     let run = |seed, sink: &mut Everything| {
-        let mix = busy(Transport::Dctcp, seed).mix(&fabric).expect("valid");
+        let mix = busy(Transport::Dctcp, seed, Incast::artifact()).mix(&fabric).expect("valid");
         simulation(&fabric, POLICIES[0], mix).run(sink).expect("valid flows")
     };
     let (mut first, mut second, mut other) = Default::default();
@@ -151,7 +162,7 @@ fn the_same_seed_gives_the_same_bytes_and_a_watcher_changes_nothing() {
     assert_ne!(outcome, run(8, &mut other));
     assert_eq!(first.samples.len() % usize::from(fabric.switches()), 0);
     assert!(first.samples.iter().any(|sample| sample.occupancy_bytes > 0));
-    let mix = busy(Transport::Dctcp, 7).mix(&fabric).expect("valid");
+    let mix = busy(Transport::Dctcp, 7, Incast::artifact()).mix(&fabric).expect("valid");
     let unwatched = simulation(&fabric, POLICIES[0], mix).run(&mut Unwatched);
     assert_eq!(unwatched.expect("valid flows"), outcome);
 }
@@ -163,7 +174,7 @@ fn events_come_in_batches_in_order() {
     let mut batches = Vec::new();
     {
         let mut events = PacketEvents::new(|batch: dropcast_data::EventBatch| batches.push(batch));
-        let mix = busy(Transport::Dctcp, 3).mix(&fabric).expect("valid");
+        let mix = busy(Transport::Dctcp, 3, Incast::artifact()).mix(&fabric).expect("valid");
         let simulation = simulation(&fabric, POLICIES[0], mix);
         simulation.run(&mut (&mut everything, &mut events)).expect("valid flows");
         let _take = events.finish();
@@ -306,4 +317,66 @@ fn acknowledgements_that_are_lost_cost_no_payload() {
     assert_eq!(outcome.expect("valid flows").completed, 8);
     assert!(sink.drops.iter().any(|drop| drop.size_bytes < 100), "acknowledgements were lost");
     assert!(sink.flows.iter().any(|record| record.retransmissions > 0));
+}
+
+/// On an idle network a connection that was used before needs no slow start, unless it was idle for a timeout and begins slowly then.
+#[test]
+fn a_connection_that_is_used_again_keeps_its_window_until_it_was_idle() {
+    let took_ns = |slow_start_after_idle| {
+        let fabric = fabric(|config| {
+            *config = FabricConfig {
+                slow_start_after_idle,
+                jitter_ns: 0,
+                aqm: "none".parse().expect("a known AQM"),
+                ..FabricConfig::default()
+            };
+        });
+        let answer = |start_ns| Flow {
+            class: FlowClass::Incast(0),
+            connection: Connection::Reused,
+            ..flow(start_ns, 0, 17, 140_000, Transport::NewReno)
+        };
+        let list = FlowList::new([0, 2_000_000, 3_000_000_000].map(answer).to_vec());
+        let mut sink = Everything::default();
+        simulation(&fabric, "complete-sharing", list).run(&mut sink).expect("valid flows");
+        sink.flows.iter().map(|flow| flow.fct_ns.expect("complete")).collect::<Vec<_>>()
+    };
+    let slow = took_ns(true);
+    // Round trips were measured meanwhile: a packet's time less or more.
+    assert!(slow[1] < slow[0] - 30_000 && slow[2].abs_diff(slow[0]) < 2_000, "{slow:?}");
+    let fast = took_ns(false);
+    assert!(fast[1] == slow[1] && fast[2].abs_diff(fast[1]) < 2_000, "{fast:?}");
+}
+
+/// The next request of a train goes to the same servers, a round trip after the last answer to the one before.
+#[test]
+fn a_train_waits_for_its_answers() {
+    let fabric = fabric(|config| config.end_ns = 1_000_000_000);
+    let incast = Incast { train: 3, spread_ns: 0, ..Incast::artifact() };
+    let traffic = TrafficConfig { flows: Vec::new(), ..busy(Transport::Dctcp, 1, incast) };
+    let mut sink = Everything::default();
+    let mix = traffic.mix(&fabric).expect("valid");
+    simulation(&fabric, "complete-sharing", mix).run(&mut sink).expect("valid flows");
+    let mut requests: std::collections::BTreeMap<u32, Vec<&FlowRecord>> = Default::default();
+    for record in &sink.flows {
+        let FlowClass::Incast(request) = record.flow.class else { panic!("{record:?}") };
+        requests.entry(request).or_default().push(record);
+    }
+    let start_ns = |of: &[&FlowRecord]| of[0].flow.start_ns;
+    let end_ns = |of: &[&FlowRecord]| {
+        of.iter().map(|own| own.flow.start_ns + own.fct_ns.expect("complete")).max().expect("some")
+    };
+    let servers = |of: &[&FlowRecord]| {
+        let ends = of.iter().map(|own| (own.flow.to, own.flow.from));
+        ends.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(requests.len() % 3, 0, "{}", requests.len());
+    let follows = |of: &[&FlowRecord]| {
+        let before = requests.values().find(|other| {
+            end_ns(other) + fabric.path_rtt_ns() == start_ns(of) && servers(other) == servers(of)
+        });
+        before.is_some()
+    };
+    let following = requests.values().filter(|own| follows(own)).count();
+    assert_eq!(following, requests.len() / 3 * 2);
 }

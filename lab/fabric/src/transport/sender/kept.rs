@@ -1,6 +1,6 @@
 //! Connections that are used again.
 
-use super::{Kept, Sender};
+use super::{Kept, Sender, State};
 use crate::transport::tuning::Tuning;
 
 impl Sender {
@@ -29,10 +29,15 @@ impl Sender {
         Sender::on(kept, size_bytes, tuning)
     }
 
-    /// What its connection keeps, once everything is acknowledged.
+    /// What its connection keeps, once everything is acknowledged: that ends a reduction, and leaves room for a segment.
     pub(crate) fn keep(self) -> Kept {
+        let mut window = self.window;
+        if matches!(self.state, State::Recovery | State::Reduction) {
+            window.cwnd_bytes = window.ssthresh_bytes;
+        }
+        window.cwnd_bytes = window.cwnd_bytes.max(window.segment_bytes);
         Kept {
-            window: self.window,
+            window,
             control: self.control,
             round_trip: self.round_trip,
             rack: self.rack.map(|rack| Box::new(rack.resumed())),
