@@ -11,14 +11,7 @@ policies = ['lqd', 'complete-sharing', 'credence']
 runs = 2
 
 [fabric]
-# The senders of ns-3, which fill small buffers.
-initial_window_segments = 22
 whole_answers = true
-dctcp_slow_start = false
-min_rto_ns = 10_000_000
-recovery = 'ns3'
-timestamp_ns = 1_000_000
-jitter_ns = 0
 servers = 4
 spines = 2
 leaf_buffer_bytes = 100_000
@@ -33,8 +26,6 @@ load = 0.8
 transport = 'cubic'
 
 [[traffic.incasts]]
-spread_ns = 0
-connections = 'new'
 burst = 2.0
 fan_in = 4
 per_server_hz = 400.0
