@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use clap::Parser;
 use dropcast_data::{EventBatch, EventWriter, write_atomic};
-use dropcast_linux::{Settings, run};
+use dropcast_linux::{Counts, Settings, run};
 use dropcast_switch::PolicySpec;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -42,11 +42,13 @@ fn main() -> Result<()> {
         writer.finish()?;
     }
     let unfinished = outcome.flows.iter().filter(|flow| flow.fct_ns.is_none()).count();
+    let Counts { arrived, dropped, pushed_out, marked } = outcome.counts;
+    println!("{policy}: {} flows, {unfinished} unfinished", flows.len());
     println!(
-        "{policy}: {} flows, {unfinished} unfinished; {:?}; {:?}",
-        flows.len(),
-        outcome.counts,
-        outcome.kernel_counts
+        "{arrived} packets at the switch: {dropped} dropped, {pushed_out} pushed out, {marked} marked"
     );
+    for (name, count) in &outcome.kernel_counts {
+        println!("kernel: {name} {count}");
+    }
     Ok(())
 }
