@@ -255,9 +255,7 @@ pub(crate) struct ExportArgs {
     /// The model.
     #[arg(value_name = "MODEL", required_unless_present = "policy")]
     pub(crate) model: Option<PathBuf>,
-    /// A decision on the switch's own queues in place of a model, over Dynamic Thresholds, as code for the switch: a forest, such as
-    /// oracle:base=dt:alpha=8,model=model.json (docs/filter.md), the untrained rule, such as oracle:gate=0.5 (docs/rule.md),
-    /// spare-tails (lab/notes/spare-tails.md), or fab (docs/policies.md).
+    /// A policy in place of a model, as code for the switch: spare-tails (lab/notes/spare-tails.md) or fab (docs/policies.md).
     #[arg(long, value_name = "POLICY", conflicts_with = "model", requires = "switch")]
     pub(crate) policy: Option<NamedPolicy>,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
@@ -289,8 +287,6 @@ fn targets() -> String {
     let lines: String = Target::all().iter().map(line).collect();
     format!(
         "Targets:\n{lines}\nExamples:\n  dropcast export model.json --target c p4 -o tables\n  \
-             dropcast export --policy oracle:gate=0.5 --switch leaf.toml -o rule\n  \
-             dropcast export --policy oracle:base=dt:alpha=8,model=model.json --switch leaf.toml -o filter\n  \
              dropcast export --policy spare-tails --switch leaf.toml -o spare-tails"
     )
 }
@@ -310,7 +306,7 @@ Examples:
   dropcast verify model.json --target c --trace trace.parquet --time
   dropcast verify model.json --target verilog --switch leaf.toml
   dropcast verify model.json --switch leaf.toml --verdicts mine.txt
-  dropcast verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt")]
+  dropcast verify --policy spare-tails --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
     /// The model.
     #[arg(value_name = "MODEL", required_unless_present = "policy")]

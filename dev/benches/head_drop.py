@@ -3,7 +3,7 @@
 
 Usage: head_drop.py DROPCAST [SWITCH]. SWITCH is data/samples/leaf.toml unless given. Needs Yosys and Icarus Verilog. First
 `head_drop.v` is simulated on random packets against its definition; then Yosys counts 6-input lookup tables and flip-flops
-of both modules, of the untrained rule (docs/rule.md) with few and with many clocks for a call, and of the decision of a random
+of both modules and of the decision of a random
 forest (4 trees of depth 4 on level4), in the same way as docs/verilog.md. None has the packets themselves. A head that leaves also takes a read of its descriptor and of the queue's list from the
 packet memory, which a drop-tail switch does not have.
 """
@@ -108,28 +108,6 @@ def forest(folder, dropcast, switch):
     return [folder / "model_predictor.v", folder / "dropcast_decision.v", folder / "model_decision.v"]
 
 
-# The rule with a switch's constants.
-RULE = """
-`include "dropcast_rule_config.vh"
-module rule_top(input clk, input rst, output ready, input arrival, input departure, input [15:0] port, input [7:0] queue,
-    input [15:0] size_bytes, input [63:0] now_ns, output decided, output accepted);
-    dropcast_rule #(`DROPCAST_RULE_PARAMETERS, .STEPS(@STEPS)) rule(.clk(clk), .rst(rst), .ready(ready), .arrival(arrival),
-        .departure(departure), .port(port), .queue(queue), .size_bytes(size_bytes), .now_ns(now_ns), .decided(decided),
-        .accepted(accepted));
-endmodule
-"""
-
-
-def rule(folder, dropcast, switch):
-    """Cells of the untrained rule, by clocks for a call."""
-    run(dropcast, "export", "--policy", "oracle:gate=0.5", "--switch", switch, "-o", "rule", cwd=folder)
-    for steps in (6, 11, 32):
-        top = folder / "rule" / "rule_top.v"
-        top.write_text(RULE.replace("@STEPS", str(steps)))
-        include = f"-I{folder / 'rule'}"
-        yield f"rule, {steps + 4} clocks", cells([include, folder / "rule" / "dropcast_rule.v", top], "rule_top")
-
-
 def main():
     if not 2 <= len(sys.argv) <= 3:
         sys.exit(__doc__)
@@ -140,7 +118,6 @@ def main():
         heads = simulate(folder)
         print(f"lqd_head_drop: {heads} heads as defined", file=sys.stderr)
         designs = {top: cells([HERE / "head_drop.v"], top) for top in ("lqd_head_drop", "occamy_head_drop")}
-        designs.update(rule(folder, dropcast, switch))
         designs["decision, level4"] = cells(forest(folder, dropcast, switch), "model_decision")
     print("| | lookup tables | flip-flops | memories |\n|---|---|---|---|")
     for design, (tables, flops, memories) in designs.items():

@@ -12,8 +12,7 @@ The last tables: trained on each given trace alone, tested on every other. --jso
 the F1 of each seed, for the page docs/chip-features.md.
 
 --bytes prints something else: bytes transmitted on the trace left out, beyond the best alpha of Dynamic Thresholds there,
-by LQD, the untrained rule, Credence with a forest of the others, and that forest as a filter over an alpha. The alphas of
-all are the best on the trace itself. --first-seed generates other traffic.
+by LQD and by Credence with a forest of the others. The alpha is the best on the trace itself. --first-seed generates other traffic.
 """
 
 import argparse
@@ -93,14 +92,11 @@ def more_bytes(binary, folder, train, test):
     dropcast(binary, "train", *(word for trace in train for word in ("--data", trace)), "--seeds", 1, "-o", model)
     report = json.loads(dropcast(binary, "report", "--data", test, "--model", model, "--format", "json"))
     rivals = report["verdict"]["rivals"]
-    best = lambda name: rivals["policies"][rivals[name]]
     sent = {policy["policy"]: policy["sent"]["bytes"] for policy in report["replay"]["total"]["policies"]}
-    alpha = best("best_alpha")
+    alpha = rivals["policies"][rivals["best_alpha"]]
     policies = {
         "LQD": sent["lqd"],
-        "untrained rule": best("best_rule")["sent"]["bytes"],
         "Credence": sent["credence"],
-        "filter": best("best_filter")["sent"]["bytes"],
     }
     return alpha["alpha"], {name: sent - alpha["sent"]["bytes"] for name, sent in policies.items()}
 

@@ -50,23 +50,11 @@ static const char *const decision_reasons[] = {"safeguarded", "accepted", "no ro
 #include "dropcast_spare_tails.h"
 #define POLICY(name) dropcast_spare_tails##name
 #define CONSTANT(name) DROPCAST_SPARE_TAILS_##name
-#define LOOKS_AT_FLOWS 1
-#elif __has_include("dropcast_fab.h")
+#else
 #include "dropcast_fab_config.h"
 #include "dropcast_fab.h"
 #define POLICY(name) dropcast_fab##name
 #define CONSTANT(name) DROPCAST_FAB_##name
-#define LOOKS_AT_FLOWS 1
-#elif __has_include("dropcast_filter.h")
-#include "dropcast_filter_config.h"
-#include "dropcast_filter.h"
-#define POLICY(name) dropcast_filter##name
-#define CONSTANT(name) DROPCAST_FILTER_##name
-#else
-#include "dropcast_rule_config.h"
-#include "dropcast_rule.h"
-#define POLICY(name) dropcast_rule##name
-#define CONSTANT(name) DROPCAST_RULE_##name
 #endif
 
 #define SWITCH_QUEUES CONSTANT(QUEUES_PER_PORT)
@@ -92,26 +80,17 @@ static int decision_starts(const uint64_t *line_rate_bps)
 static int decision_arrival(uint32_t port, uint32_t queue, uint32_t size_bytes, uint64_t flow_hash, uint64_t now_ns, int *reason)
 {
     const uint32_t number = port * SWITCH_QUEUES + queue;
-#ifdef LOOKS_AT_FLOWS
     const int accepted = POLICY(_arrival)(&state, number, size_bytes, flow_hash, now_ns);
-#else
-    const int accepted = POLICY(_arrival)(&state, number, size_bytes, now_ns);
 
-    (void)flow_hash;
-#endif
     *reason = accepted;
     return accepted;
 }
 
 static void decision_departure(uint32_t port, uint32_t queue, uint32_t size_bytes, uint64_t left_ns, uint64_t now_ns)
 {
-    (void)now_ns;
-#ifdef LOOKS_AT_FLOWS
     (void)left_ns;
+    (void)now_ns;
     POLICY(_departure)(&state, port * SWITCH_QUEUES + queue, size_bytes);
-#else
-    POLICY(_departure)(&state, port * SWITCH_QUEUES + queue, size_bytes, left_ns);
-#endif
 }
 
 /* Time on the wire, rounded up. */

@@ -37,7 +37,6 @@ mod ebpf;
 mod error;
 mod fab;
 mod facts;
-mod filter;
 mod fixed_layout;
 mod golden;
 mod ident;
@@ -50,7 +49,6 @@ mod policies;
 mod policy_code;
 mod region;
 mod resources;
-mod rule;
 mod spare_tails;
 pub mod tables;
 mod target;
@@ -63,7 +61,6 @@ mod verilog;
 
 pub use error::ExportError;
 pub use facts::{Facts, FeatureThresholds};
-pub use filter::ForestFilter;
 pub use fixed_layout::FixedLayout;
 pub use golden::credence_packets;
 pub use json::JSON_TABLE_VERSION;
@@ -73,7 +70,6 @@ pub use policy_code::{PacketArrival, PolicyCodeError, PolicyEvent, PolicyPackets
 pub use resources::{
     Encoding, FeatureResources, Measured, TableResources, TableTotals, TreeResources,
 };
-pub use rule::Rule;
 pub use tables::{Tables, TernaryEntries};
 pub use target::{EmittedFile, Target, export};
 pub use targets::{TargetError, TargetKind};

@@ -1,9 +1,7 @@
 //! The policies that can be had as code.
 
 use crate::fab;
-use crate::filter::ForestFilter;
 use crate::policy_code::{PacketArrival, PolicyCodeError, PolicyPackets, decided};
-use crate::rule::Rule;
 use crate::spare_tails;
 use crate::target::EmittedFile;
 use dropcast_data::SwitchSpec;
@@ -13,10 +11,6 @@ use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 /// A policy that can be had as code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PolicyCode {
-    /// The untrained rule over Dynamic Thresholds (`docs/rule.md`).
-    Rule(Rule),
-    /// A forest as a filter over Dynamic Thresholds (`docs/filter.md`).
-    Filter(Box<ForestFilter>),
     /// Early drops in bursts over Dynamic Thresholds (`lab/notes/spare-tails.md`).
     SpareTails(SpareTailsParameters),
     /// Dynamic Thresholds with another alpha for the first bytes of a flow (`docs/policies.md`, `fab`).
@@ -30,8 +24,6 @@ impl PolicyCode {
     /// If the switch or a parameter is not what the code can do.
     pub fn files(&self, spec: &SwitchSpec) -> Result<Vec<EmittedFile>, PolicyCodeError> {
         let mut files = match self {
-            PolicyCode::Rule(rule) => rule.files(spec)?,
-            PolicyCode::Filter(filter) => filter.files(spec)?,
             PolicyCode::SpareTails(parameters) => spare_tails::files(parameters, spec)?,
             PolicyCode::Fab(parameters) => fab::files(parameters, spec)?,
         };
@@ -43,8 +35,6 @@ impl PolicyCode {
     /// The file of [packets](Self::golden).
     pub fn packets_file(&self) -> &'static str {
         match self {
-            PolicyCode::Rule(_) => "dropcast_rule_packets.csv",
-            PolicyCode::Filter(_) => "dropcast_filter_packets.csv",
             PolicyCode::SpareTails(_) => "dropcast_spare_tails_packets.csv",
             PolicyCode::Fab(_) => "dropcast_fab_packets.csv",
         }
@@ -56,7 +46,6 @@ impl PolicyCode {
     /// If the switch or a parameter is not what the code can do.
     pub fn golden(&self, spec: &SwitchSpec) -> Result<PolicyPackets, PolicyCodeError> {
         let arrivals = match self {
-            PolicyCode::Rule(_) | PolicyCode::Filter(_) => Rule::golden(spec),
             PolicyCode::SpareTails(parameters) => {
                 spare_tails::golden(parameters.silence_ns.into(), spec)
             }
@@ -76,8 +65,6 @@ impl PolicyCode {
         arrivals: impl IntoIterator<Item = PacketArrival>,
     ) -> Result<PolicyPackets, PolicyCodeError> {
         Ok(match self {
-            PolicyCode::Rule(rule) => decided(rule.policy(spec)?, spec, arrivals),
-            PolicyCode::Filter(filter) => decided(filter.policy(spec)?, spec, arrivals),
             PolicyCode::SpareTails(parameters) => {
                 decided(spare_tails::policy(parameters, spec)?, spec, arrivals)
             }

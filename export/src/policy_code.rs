@@ -2,15 +2,13 @@
 //! the code with.
 
 mod error;
-mod filtered;
 mod packets;
 mod shared;
 
 pub use error::PolicyCodeError;
-pub(crate) use filtered::{Filtered, FilteredConstants};
 pub(crate) use packets::decided;
 pub use packets::{PacketArrival, PolicyEvent, PolicyPackets};
 pub(crate) use shared::{
-    FILTERED, FRAME, alphas_in_128ths, c_array, c_constants, drain_bytes, in_128ths, long_bytes,
+    FRAME, alphas_in_128ths, c_array, c_constants, drain_bytes, in_128ths, long_bytes,
     reserved_bytes, sources, verilog_words,
 };

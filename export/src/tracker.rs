@@ -71,11 +71,6 @@ pub(crate) fn unkept(model: &Checked<'_>) -> Option<String> {
     Tracker::new(model).err()
 }
 
-/// Those of the features of `model` that only the whole decision keeps.
-pub(crate) fn unkept_by_callers(model: &Checked<'_>) -> Vec<&'static str> {
-    Tracker::new(model).map_or_else(|_| Vec::new(), |tracker| tracker.classed())
-}
-
 /// What the features of `model` need kept; nothing if dropcast does not know.
 pub(crate) fn kept(model: &Checked<'_>) -> Keeps {
     Tracker::new(model).map_or_else(|_| Keeps::default(), |tracker| tracker.keeps)

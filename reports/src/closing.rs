@@ -47,7 +47,6 @@ fn set(advised: &Candidate, own: &str) -> String {
     let Candidate { cost, policy, lost_bytes, now_lost_bytes, gain, .. } = advised;
     let (verb, code) = match cost {
         Cost::Setting | Cost::QueueSettings | Cost::OtherChip => ("Set", ""),
-        Cost::Rule | Cost::Filter => ("Deploy", " `dropcast export --policy` writes it as code."),
         Cost::Credence => ("Deploy", " `dropcast export MODEL --switch` writes it as code."),
     };
     format!(
@@ -79,14 +78,11 @@ fn other(candidate: &Candidate) -> String {
 
 /// A candidate in words.
 pub(crate) fn name(candidate: &Candidate) -> String {
-    let over = || candidate.alpha.map_or_else(String::new, |alpha| format!(" over alpha {alpha}"));
     match candidate.cost {
         Cost::Setting => candidate
             .alpha
             .map_or_else(|| "Complete Sharing".to_owned(), |alpha| format!("alpha {alpha}")),
         Cost::QueueSettings => "an alpha for each queue".to_owned(),
-        Cost::Rule => format!("the untrained rule{}", over()),
-        Cost::Filter => format!("the model as a filter{}", over()),
         Cost::Credence => "Credence with the model".to_owned(),
         Cost::OtherChip => "LQD, which needs a chip that pushes packets out,".to_owned(),
     }

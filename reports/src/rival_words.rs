@@ -15,22 +15,14 @@ pub(crate) fn model_sent(report: &Report) -> Option<Sent> {
 
 /// The name of a policy that any switch can run, or of one that was asked for.
 pub(crate) fn name(rival: &RivalSection) -> String {
-    let base = base(rival);
     match rival.kind {
-        RivalKind::Alpha => base,
-        RivalKind::UntrainedRule => format!("untrained rule over {base}"),
-        RivalKind::ModelFilter => format!("this model as a filter over {base}"),
+        RivalKind::Alpha => rival.alpha.map_or_else(
+            || "Complete Sharing".to_owned(),
+            |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
+        ),
         RivalKind::ClassAlphas => format!("Dynamic Thresholds, alpha {}", by_queue(rival)),
         RivalKind::Asked => rival.policy.clone(),
     }
-}
-
-/// An alpha, or what a rule or filter is over.
-fn base(rival: &RivalSection) -> String {
-    rival.alpha.map_or_else(
-        || "Complete Sharing".to_owned(),
-        |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
-    )
 }
 
 /// The alphas by queue, as settings have them.
@@ -65,47 +57,11 @@ pub(crate) fn alpha_sentences(verdict: &Verdict) -> Vec<String> {
     sentences
 }
 
-/// What the untrained rule adds to the best alpha. Nothing where LQD drops nothing.
-pub(crate) fn rule_sentences(verdict: &Verdict) -> Vec<String> {
-    let rivals = &verdict.rivals;
-    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
-        return Vec::new();
-    };
-    if verdict.dropped.packets == 0 {
-        return Vec::new();
-    }
-    let what = format!(
-        "The untrained rule ({}) transmits {} {}; it needs no training and no table.",
-        rule.policy,
-        compared(rule.sent.bytes, alpha.sent.bytes),
-        that(alpha)
-    );
-    vec![what]
-}
-
-/// What a model adds to both: under Credence, where `model` is transmitted, and as a filter.
-pub(crate) fn model_sentences(verdict: &Verdict, model: Sent) -> Vec<String> {
-    let rivals = &verdict.rivals;
-    let (Some(alpha), Some(rule)) = (rivals.best_alpha(), rivals.best_rule()) else {
-        return Vec::new();
-    };
-    if verdict.dropped.packets == 0 {
-        return Vec::new();
-    }
-    let that = that(alpha);
-    let mut sentences = vec![format!(
-        "Credence with this model transmits {} {that}, and {} the untrained rule.",
-        compared(model.bytes, alpha.sent.bytes),
-        compared(model.bytes, rule.sent.bytes)
-    )];
-    if let Some(filter) = rivals.best_filter() {
-        sentences.push(format!(
-            "As a filter over {}, on the switch's own queues, the model transmits {} {that}.",
-            base(filter),
-            compared(filter.sent.bytes, alpha.sent.bytes)
-        ));
-    }
-    sentences
+/// What a model adds to the best alpha under Credence, where `model` is transmitted. Nothing where LQD drops nothing.
+pub(crate) fn model_sentence(verdict: &Verdict, model: Sent) -> Option<String> {
+    let alpha = verdict.rivals.best_alpha().filter(|_| verdict.dropped.packets > 0)?;
+    let more = compared(model.bytes, alpha.sent.bytes);
+    Some(format!("Credence with this model transmits {more} {}.", that(alpha)))
 }
 
 /// What LQD transmits, bytes.
@@ -221,12 +177,10 @@ pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
     verdict.rivals.asked().filter_map(sentence).collect()
 }
 
-/// Rows of the table of policies: the best alpha, one for each queue, the untrained rule, the model as a filter, what
-/// was asked for, the optimum.
+/// Rows of the table of policies: the best alpha, one for each queue, what was asked for, the optimum.
 pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     let rivals = &verdict.rivals;
-    let best =
-        [rivals.best_alpha(), rivals.class_alphas(), rivals.best_rule(), rivals.best_filter()];
+    let best = [rivals.best_alpha(), rivals.class_alphas()];
     let all = best.into_iter().flatten().chain(rivals.asked());
     let mut rows: Vec<(String, Sent)> = all.map(|of| (name(of), of.sent)).collect();
     if let Some(optimum) = rivals.optimum {

@@ -7,8 +7,7 @@ use crate::drop_words::{drop_sentences, lead};
 use crate::gain_sentences;
 use crate::oracle_words::oracle_sentences;
 use crate::rival_words::{
-    alpha_sentences, asked_sentences, comparison_sentence, model_sent, model_sentences,
-    rule_sentences,
+    alpha_sentences, asked_sentences, comparison_sentence, model_sent, model_sentence,
 };
 use crate::trace_words::{held_out, rows};
 use dropcast_measure::Report;
@@ -24,7 +23,7 @@ pub(crate) struct Story {
     pub(crate) checks: Vec<String>,
     /// What is dropped.
     pub(crate) drops: Vec<String>,
-    /// What would help: an alpha, the untrained rule, a model, a perfect oracle; the sentences of each.
+    /// What would help: an alpha, a model, a perfect oracle; the sentences of each.
     pub(crate) answers: Vec<Vec<String>>,
     /// What to deploy.
     pub(crate) closing: Vec<String>,
@@ -46,7 +45,6 @@ pub(crate) fn story(verdict: &Verdict, report: Option<&Report>) -> Story {
         false => vec![model, notes],
         true => vec![
             alpha_sentences(verdict),
-            rule_sentences(verdict),
             model,
             oracle_sentences(verdict, rows, report.is_some()),
             notes,
@@ -68,7 +66,7 @@ pub(crate) fn closing(verdict: &Verdict) -> Vec<String> {
 }
 
 fn of_model(verdict: &Verdict, report: &Report) -> Vec<String> {
-    let against = model_sent(report).map(|model| model_sentences(verdict, model));
+    let against = model_sent(report).and_then(|model| model_sentence(verdict, model));
     let gain = report.gain.iter().flat_map(gain_sentences);
-    against.into_iter().flatten().chain(comparison_sentence(report)).chain(gain).collect()
+    against.into_iter().chain(comparison_sentence(report)).chain(gain).collect()
 }

@@ -166,7 +166,7 @@ mod tests {
     use dropcast_measure::{AgreementSection, PolicySection};
     use dropcast_pipeline::wall_clock::UtcOffset;
 
-    /// Dynamic Thresholds at 16 is better than Complete Sharing, the untrained rule over it better than both.
+    /// Dynamic Thresholds at 16 is better than Complete Sharing.
     fn rivals() -> RivalsSection {
         let of = |kind, alpha, policy: &str, bytes| RivalSection {
             kind,
@@ -179,11 +179,8 @@ mod tests {
             policies: vec![
                 of(RivalKind::Alpha, Some(16.0), "dt:alpha=16", 98_000),
                 of(RivalKind::Alpha, None, "complete-sharing", 96_000),
-                of(RivalKind::UntrainedRule, Some(16.0), "oracle:base=dt:alpha=16", 98_500),
             ],
             best_alpha: Some(0),
-            best_rule: Some(2),
-            best_filter: None,
             class_alphas: None,
             optimum: Some(OptimumSection {
                 most_bytes: 101_000,
@@ -395,8 +392,6 @@ mod tests {
             "drops: 30 by admission.",
             "Of the alphas of Dynamic Thresholds 16 loses least: it transmits 2,000 bytes more than Complete Sharing, 50% of \
              what LQD gains.",
-            "The untrained rule (oracle:base=dt:alpha=16) transmits 500 bytes more than that alpha; it needs no training \
-             and no table.",
             "A perfect oracle saves 2,000 bytes",
             "No policy, even if it knows all arrivals, transmits more than 1,000 bytes (1%) more than LQD; a schedule was \
              found that transmits 400 bytes more.",
@@ -440,24 +435,20 @@ mod tests {
         };
         let sure = gain(2_000, 13, Some((500, 3_500)));
         let alpha = candidate(Cost::Setting, "dt:alpha=16", Some(16.0), sure, Finding::Better);
-        let rule = candidate(
-            Cost::Rule,
-            "oracle:base=dt:alpha=8",
-            Some(8.0),
-            gain(400, 5, None),
-            Finding::TooFewEpisodes,
-        );
+        let gains = gain(400, 5, None);
+        let model =
+            candidate(Cost::Credence, "credence:model=m", None, gains, Finding::TooFewEpisodes);
         let set = Advice {
             decision: Decision::Set,
             policy: Some("dt:alpha=16".to_owned()),
             now_lost_bytes: 5_000,
-            candidates: vec![alpha, rule],
+            candidates: vec![alpha, model],
             ..Advice::default()
         };
         assert_eq!(
             text(set.clone()),
             "\nSet alpha 16 (dt:alpha=16): it loses 3,000 bytes where Complete Sharing loses 5,000; better in 13 of 14 episodes, \
-             worse in none (99% interval for the best of 14: 500 to 3,500 bytes saved).\nThe untrained rule over alpha 8 loses \
+             worse in none (99% interval for the best of 14: 500 to 3,500 bytes saved).\nCredence with the model loses \
              3,000 bytes, 400 fewer than now: better in 5 of 14 episodes, worse in none, too few episodes to tell."
         );
         let keep = |now_lost_bytes, is_at_bound, episodes| Advice {

@@ -9,8 +9,8 @@
 //! that the caller owns: virtual LQD at line rate, whose queue lengths are the thresholds, the
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
-//! `docs/oracle.md` shows both. [`Rule`] decides without an oracle and without virtual LQD (`docs/rule.md`), and so does
-//! [`SpareTails`](spare_tails::SpareTails) (`lab/notes/spare-tails.md`); [`Filter`] has an oracle, but no virtual LQD (`docs/filter.md`).
+//! `docs/oracle.md` shows both. [`SpareTails`](spare_tails::SpareTails) decides without an oracle and without
+//! virtual LQD (`lab/notes/spare-tails.md`).
 //!
 //! ```
 //! use dropcast_runtime::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
@@ -63,36 +63,28 @@
 mod average;
 mod checksum;
 pub mod classes;
-mod confirmation;
 mod credence;
 mod decision;
 mod drift;
 mod drop_oracle;
-mod filter;
 mod layout;
 mod memory;
 mod row;
-mod rule;
 mod service;
 pub mod spare_tails;
 mod switch_constants;
 mod table;
-mod trained;
 mod virtual_lqd;
 
 pub use average::Average;
 pub use checksum::crc32;
 pub use classes::ClassState;
-pub use confirmation::{Confirmation, Waiting};
 pub use credence::Credence;
 pub use decision::{Situation, Verdict};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
-pub use filter::{Filter, FilterConstants, FilterQueue, OwnQueues, Predicts};
 pub use layout::{Field, Layout, MAGIC, MAX_DEPTH, ShapeError, VERSION};
 pub use memory::{Memory, PacketState, PortState, QueueState, ReservedState};
 pub use row::{Keeps, keeps};
-pub use rule::{LevelAhead, Rule};
 pub use switch_constants::{NotReady, Service, SwitchConstants};
 pub use table::{Table, TableError};
-pub use trained::Trained;

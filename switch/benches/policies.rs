@@ -31,7 +31,7 @@ fn main() -> std::io::Result<()> {
     let mut print = |what: &str, name: &str, ns: f64| {
         writeln!(out, "{what:6} {name:24} {ns:6.1} ns/packet  {:5.2} x", ns / baseline)
     };
-    for &name in PolicySpec::NAMES.iter().chain(&["abm:update_ns=0", "oracle:gate=0.5"]) {
+    for &name in PolicySpec::NAMES.iter().chain(&["abm:update_ns=0"]) {
         let policy: PolicySpec = name.parse().expect("a name");
         let ns = time(&|| policy.build(site(&spec, name)).expect("valid defaults"));
         print("policy", name, ns)?;

@@ -172,51 +172,24 @@ fn room_with_a_leaf() -> Room {
     room
 }
 
-/// The untrained rule is exported for a switch; what is no such rule is refused.
+/// Policies that are exported as code are refused where the code cannot do what they need; others are named.
 #[test]
-fn the_untrained_rule_is_exported_as_code() {
+fn what_is_no_code_is_refused() {
     let room = room_with_a_leaf();
-    let said =
-        room.good("export --policy oracle:base=dt:alpha=8,gate=0.5 --switch leaf.toml -o rule");
-    for name in [
-        "rule.h",
-        "filtered.h",
-        "rule.bpf.c",
-        "frame.h",
-        "rule.v",
-        "rule_tb.v",
-        "rule_config.h",
-        "rule_config.rs",
-        "rule_config.vh",
-    ] {
-        assert!(said.contains(&format!("dropcast_{name} (")), "{said}");
-    }
-    let config = String::from_utf8(room.read("rule/dropcast_rule_config.h")).unwrap();
-    assert!(config.contains("#define DROPCAST_RULE_ALPHA_128 {1024u, 1024u, 1024u"), "{config}");
-    assert!(config.contains("#define DROPCAST_RULE_GATE 32768u"), "{config}");
     let refusals = [
-        (
-            "--policy dt --switch leaf.toml",
-            "policy: dt: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab",
-        ),
-        ("--policy oracle:model=m.json --switch leaf.toml", "m.json: cannot be read"),
-        ("--policy oracle:model=m.dct --switch leaf.toml", "m.dct: expected the model.json"),
-        ("--policy oracle:model=m.json,horizon_ns=9 --switch leaf.toml", "horizon_ns is of the"),
-        ("--policy oracle:told_late_ns=9 --switch leaf.toml", "told_late_ns is for simulations"),
-        ("--policy oracle:base=abm --switch leaf.toml", "base abm: expected Dynamic Thresholds"),
-        (
-            "--policy oracle:base=dt:alpha=0.3 --switch leaf.toml",
-            "alpha 0.3: expected a multiple of 1/128",
-        ),
-        ("--policy oracle:gate=2 --switch leaf.toml", "gate 2: expected 0 to 0.999"),
-        ("--policy oracle:horizon_ns=0 --switch leaf.toml", "horizon_ns is 0"),
+        ("--policy dt --switch leaf.toml", "policy: dt: only spare-tails and fab are exported"),
+        ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only spare-tails and fab are"),
         (
             "--policy spare-tails:base=abm --switch leaf.toml",
             "base abm: expected Dynamic Thresholds",
         ),
+        (
+            "--policy spare-tails:base=dt:alpha=0.3 --switch leaf.toml",
+            "alpha 0.3: expected a multiple of 1/128",
+        ),
         ("--policy spare-tails:window_ns=0 --switch leaf.toml", "window_ns"),
-        ("--policy oracle", "--switch <FILE.toml>"),
-        ("--policy oracle --switch leaf.toml --target c", "written in every language that it has"),
+        ("--policy fab", "--switch <FILE.toml>"),
+        ("--policy fab --switch leaf.toml --target c", "written in every language that it has"),
     ];
     for (arguments, why) in refusals {
         let said = room.dropcast(&format!("export {arguments} -o other"));
@@ -227,24 +200,25 @@ fn the_untrained_rule_is_exported_as_code() {
 
 /// Verdicts of the user's code are compared with the policy's, packet by packet.
 #[test]
-fn verdicts_of_the_untrained_rule_are_verified() {
+fn verdicts_of_a_policy_are_verified() {
     let room = room_with_a_leaf();
-    room.good("export --policy oracle:gate=0.5 --switch leaf.toml -o rule");
-    let packets = String::from_utf8(room.read("rule/dropcast_rule_packets.csv")).unwrap();
+    room.good("export --policy spare-tails --switch leaf.toml -o code");
+    let packets = String::from_utf8(room.read("code/dropcast_spare_tails_packets.csv")).unwrap();
     let arrivals: Vec<Vec<&str>> = packets
         .lines()
         .skip(1)
         .map(|line| line.split(',').collect::<Vec<&str>>())
         .filter(|fields| fields[1] == "0")
         .collect();
-    let mut verdicts: Vec<&str> = arrivals.iter().map(|fields| fields[5]).collect();
+    let mut verdicts: Vec<&str> = arrivals.iter().map(|fields| fields[6]).collect();
     room.write("mine.txt", verdicts.join("\n"));
-    let check = "verify --policy oracle:gate=0.5 --switch leaf.toml --verdicts mine.txt";
+    let check = "verify --policy spare-tails --switch leaf.toml --verdicts mine.txt";
     let said = room.good(check);
     assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
 
     // The packets are events that other commands read, all of them.
-    let read = room.dropcast("inspect --check rule/dropcast_rule_packets.csv --switch leaf.toml");
+    let read =
+        room.dropcast("inspect --check code/dropcast_spare_tails_packets.csv --switch leaf.toml");
     let rows = packets.lines().count() - 1;
     assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
 
@@ -255,7 +229,7 @@ fn verdicts_of_the_untrained_rule_are_verified() {
     let (time, port) = (arrivals[7][0], arrivals[7][2]);
     let expected = format!(
         "line 8: port {port}, queue {}, {} bytes at {time} ns: expected {}",
-        arrivals[7][3], arrivals[7][4], arrivals[7][5]
+        arrivals[7][3], arrivals[7][4], arrivals[7][6]
     );
     assert!(said.stdout.contains(&expected), "{said}");
     assert!(said.stderr.contains("1 verdict differs from the expected one"), "{said}");
@@ -266,7 +240,7 @@ fn verdicts_of_the_untrained_rule_are_verified() {
     room.write("mine.txt", "1\naccepted\n");
     let said = room.dropcast(check);
     assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
-    let other = room.dropcast(&check.replace("gate=0.5", "horizon_ns=1000"));
+    let other = room.dropcast(&check.replace("spare-tails", "spare-tails:window_ns=1"));
     assert_eq!(other.code, Some(1), "{other}");
 }
 
@@ -316,58 +290,6 @@ fn write_verdicts(room: &Room, packets: &str) {
     let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
     let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
     room.write("mine.txt", verdicts.join("\n"));
-}
-
-/// A forest over Dynamic Thresholds as code, whose own verdicts are those of its packets.
-#[test]
-fn a_forest_as_a_filter_is_exported_as_code() {
-    let room = Room::with_a_run();
-    room.write("model.json", room.read("runs/small/model.json"));
-    let policy = "oracle:base=dt:alpha=8,model=model.json";
-    let switch = "--switch runs/small/switch.toml";
-    let said = room.good(&format!("export --policy {policy} {switch} -o filter"));
-    for name in [
-        "filter.h",
-        "filtered.h",
-        "filter.bpf.c",
-        "frame.h",
-        "filter_config.h",
-        "filter_config.rs",
-        "filter_forest.dct",
-        "filter_forest.h",
-        "filter_forest.bpf.h",
-        "filter_packets.csv",
-    ] {
-        assert!(said.contains(&format!("dropcast_{name} (")), "{said}");
-    }
-    let config = String::from_utf8(room.read("filter/dropcast_filter_config.h")).unwrap();
-    assert!(config.contains("#define DROPCAST_FILTER_ALPHA_128 {1024u, 1024u"), "{config}");
-    assert!(config.contains("#define DROPCAST_FILTER_GATE 0u"), "{config}");
-    let forest = String::from_utf8(room.read("filter/dropcast_filter_forest.h")).unwrap();
-    assert!(forest.contains("Written by dropcast") && forest.contains("model \"model\""));
-    write_verdicts(&room, "filter/dropcast_filter_packets.csv");
-    let check = format!("verify --policy {policy} {switch} --verdicts mine.txt");
-    let said = room.good(&check);
-    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
-    // With a gate, and without the forest, other packets are dropped.
-    for other in ["oracle:base=dt:alpha=8,model=model.json,gate=0.9", "oracle:base=dt:alpha=8"] {
-        let said = room.dropcast(&check.replace(policy, other));
-        assert!(
-            said.code == Some(1) && said.stderr.contains("differ from the expected ones"),
-            "{said}"
-        );
-    }
-    let odd = policy.replace("alpha=8", "alpha=0.3");
-    let buffer = "rescale model.json --buffer-bytes 2000000 -o other.json";
-    room.good(buffer);
-    for (policy, why) in [
-        (odd.as_str(), "alpha 0.3: expected a multiple of 1/128"),
-        ("oracle:base=abm,model=model.json", "base abm: expected Dynamic Thresholds"),
-        ("oracle:model=other.json", "the model is for a buffer of 2000000 bytes"),
-    ] {
-        let said = room.dropcast(&format!("export --policy {policy} {switch} -o other"));
-        assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
-    }
 }
 
 /// FAB as code, whose own verdicts are those of its packets.

@@ -13,7 +13,6 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
         "\nQueues with the most drops:\n  port ",
         "\nEpisodes with the most drops:\n  from ",
         "\nOf the alphas of Dynamic Thresholds ",
-        "\nThe untrained rule ",
         "\nA perfect oracle saves ",
         "\nNo policy, even if it knows all arrivals, ",
     ]
@@ -307,28 +306,19 @@ fn any_policy_is_replayed_beside_the_others() {
     }
 }
 
-/// A model that is asked for transmits what the report says of it: under Credence, and as a filter.
+/// A model that is asked for transmits what the report says of it.
 #[test]
-fn the_model_is_also_a_filter() {
+fn the_model_is_also_asked_for_by_name() {
     let room = Room::with_a_run();
-    let model = "model=runs/small/model.json";
     let report =
         "report --data runs/small/trace.parquet --model runs/small/model.json --format json";
-    let json: Value = serde_json::from_str(&room.good(report)).unwrap();
-    let rivals = &json["verdict"]["rivals"];
-    let place = rivals["best_filter"].as_u64().expect("one of them is the best");
-    let filter = &rivals["policies"][place as usize];
-    assert_eq!(filter["kind"], "model_filter");
-    let base = filter["alpha"].as_f64();
-    let base = base.map_or("complete-sharing".to_owned(), |alpha| format!("dt:alpha={alpha}"));
-    let asked = format!("--policy oracle:base={base},{model} --policy credence:{model}");
-    let json: Value = serde_json::from_str(&room.good(&format!("{report} {asked}"))).unwrap();
-    let policies = json["verdict"]["rivals"]["policies"].as_array().unwrap();
-    let [.., as_filter, as_credence] = &policies[..] else { panic!("two were asked for") };
-    assert_eq!(as_filter["sent"], filter["sent"]);
+    let asked = format!("{report} --policy credence:model=runs/small/model.json");
+    let json: Value = serde_json::from_str(&room.good(&asked)).unwrap();
+    let asked =
+        json["verdict"]["rivals"]["policies"].as_array().unwrap().last().expect("asked for");
     let replayed = json["replay"]["total"]["policies"].as_array().unwrap();
     let credence = replayed.iter().find(|of| of["policy"] == "credence").expect("replayed");
-    assert_eq!(as_credence["sent"], credence["sent"]);
+    assert_eq!(asked["sent"], credence["sent"]);
 }
 
 /// The curve's point of the model's own vote threshold transmits what the replay does.

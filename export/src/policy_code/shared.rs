@@ -7,10 +7,6 @@ use dropcast_data::SwitchSpec;
 /// What the code's XDP programs share.
 pub(crate) const FRAME: (&str, &str) = ("dropcast_frame.h", include_str!("dropcast_frame.h"));
 
-/// What the C of the policies shares that drop some of what Dynamic Thresholds accept.
-pub(crate) const FILTERED: (&str, &str) =
-    ("dropcast_filtered.h", include_str!("dropcast_filtered.h"));
-
 /// Files that are the same for every switch.
 pub(crate) fn sources(sources: &[(&str, &str)]) -> Vec<EmittedFile> {
     let file =

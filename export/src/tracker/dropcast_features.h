@@ -167,7 +167,7 @@ DROPCAST_FUNCTION void dropcast_fill(const struct dropcast_seen *seen, const str
 /* The bytes in a queue, or in the whole shared buffer, and what the features need beside them. Begins as zeros.
  *
  * These are the queues of push-out Longest Queue Drop, run virtually beside the switch: they follow
- * its arrivals, departures and push-outs, not the switch's own (but for a filter: docs/filter.md). For a packet that arrives, first
+ * its arrivals, departures and push-outs, not the switch's own. For a packet that arrives, first
  * observe its features; if it is accepted, add it to its queue and to the buffer. When a packet departs or is
  * pushed out, remove it from both. A queue that does not draw on the shared buffer adds 0 bytes to the
  * buffer, and removes 0 bytes from it. */

@@ -4,7 +4,7 @@ use crate::device_code::{programs, source};
 use crate::forests::example_of;
 use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, ForestFilter, Origin, PolicyCode, Rule, export};
+use dropcast_export::{EmittedFile, Origin, PolicyCode, export};
 use dropcast_switch::policies::fab::FabParameters;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use std::fs;
@@ -116,13 +116,8 @@ fn nothing_is_found_in_exports() {
 #[test]
 #[ignore = "slow"]
 fn nothing_is_found_in_policies() {
-    let (forest, origin) = example_of("level4,rank,paper4");
-    let filter = ForestFilter { alpha: vec![8.0], gate: Some(0.5), forest, origin };
-    let rule = Rule { alpha: vec![16.0], horizon_ns: 8_000, gate: 0.5 };
     let spare_tails = PolicyCode::SpareTails(SpareTailsParameters::default());
     let codes = [
-        ("dropcast_rule", PolicyCode::Rule(rule)),
-        ("dropcast_filter", PolicyCode::Filter(Box::new(filter))),
         ("dropcast_spare_tails", spare_tails),
         ("dropcast_fab", PolicyCode::Fab(FabParameters::default())),
     ];

@@ -83,9 +83,9 @@ mod tests {
     fn an_oracle_is_compared_with_its_base_and_credence_with_itself() {
         let alone =
             |text: &str| text.parse::<ChosenPolicy>().map(|decision| decision.alone().label);
-        assert_eq!(alone("oracle:base=dt:alpha=8,gate=0.5").as_deref(), Ok("dt:alpha=8"));
+        assert_eq!(alone("oracle:base=dt:alpha=8").as_deref(), Ok("dt:alpha=8"));
         assert_eq!(alone("credence").as_deref(), Ok("credence"));
-        let with: ChosenPolicy = "oracle:base=dt:alpha=8,gate=0.5".parse().unwrap();
+        let with: ChosenPolicy = "oracle:base=dt:alpha=8".parse().unwrap();
         let with = with.with(Some("m")).spec;
         assert_eq!((with.model(), with.base().is_some()), (Some("m"), true));
         for wrong in ["dt:alpha=8", "ndt", "credence:model=m.json", "nothing"] {

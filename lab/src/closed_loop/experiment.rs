@@ -39,17 +39,15 @@ pub struct Experiment {
     pub traffic: TrafficConfig,
 }
 
-/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; Reverie's filter; what
-/// needs no training, the untrained rule over one alpha and over none, and early drops in bursts; and what chips do that push
-/// out packets.
+/// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; Reverie's filter; early
+/// drops in bursts; and what chips do that push out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
-    let sharing = || PolicySpec::CompleteSharing(Default::default());
     let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
     let head = LqdParameters { end: QueueEnd::Head };
     let eight = Alphas::try_from(8.0).expect("positive");
     let fab = FabParameters { alpha: eight, ..FabParameters::default() };
     let all = [
-        sharing(),
+        PolicySpec::CompleteSharing(Default::default()),
         dt(1.0),
         dt(2.0),
         dt(4.0),
@@ -58,8 +56,6 @@ pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
         dt(32.0),
         PolicySpec::Fab(fab),
         PolicySpec::Reverie(Default::default()),
-        PolicySpec::untrained_rule(dt(16.0)),
-        PolicySpec::untrained_rule(sharing()),
         PolicySpec::SpareTails(Default::default()),
         PolicySpec::Lqd(head),
         PolicySpec::Occamy(Default::default()),
@@ -73,7 +69,7 @@ pub(crate) fn lqd() -> NamedPolicy {
 }
 
 impl Default for Experiment {
-    /// LQD, and what it must beat: tuned alphas, the untrained rule, and chips that push out packets; once, without
+    /// LQD, and what it must beat: tuned alphas, and chips that push out packets; once, without
     /// traffic.
     fn default() -> Self {
         Experiment {

@@ -4,31 +4,25 @@ use super::models::{ModelFile, Written, write_folder};
 use crate::PipelineError;
 use crate::files::{read_text, spare_inputs};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{
-    EmittedFile, ForestFilter, PolicyCode, PolicyCodeError, PolicyEvent, PolicyPackets, Rule,
-    credence_packets,
-};
-use dropcast_switch::policies::oracle::{OracleParameters, drain_time_ns};
-use dropcast_switch::{FeatureSource, PolicySpec};
+use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets, credence_packets};
+use dropcast_switch::PolicySpec;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Writes a policy as code for a switch into `folder`: the untrained rule, a forest or early drops in bursts over Dynamic Thresholds,
-/// or FAB.
+/// Writes a policy as code for a switch into `folder`: early drops in bursts over Dynamic Thresholds, or FAB.
 ///
 /// # Errors
-/// If the policy is another one, its model cannot be read, the code cannot do what it or the switch needs, or a file cannot be
-/// written or would replace the model or one of `inputs`.
+/// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace one of
+/// `inputs`.
 pub fn export_policy(
     policy: &PolicySpec,
     spec: &SwitchSpec,
     inputs: &[PathBuf],
     folder: &Path,
 ) -> Result<Vec<Written>, PipelineError> {
-    let files = code_of(policy, spec)?.files(spec).map_err(unfit)?;
-    let model = policy.model().map(PathBuf::from);
+    let files = code_of(policy)?.files(spec).map_err(unfit)?;
     for file in &files {
-        spare_inputs(&folder.join(&file.name), inputs.iter().chain(&model))?;
+        spare_inputs(&folder.join(&file.name), inputs)?;
     }
     write_folder(folder, &files)?;
     let written =
@@ -92,7 +86,7 @@ pub fn check_verdicts(
     spec: &SwitchSpec,
     verdicts: &Path,
 ) -> Result<VerdictCheck, PipelineError> {
-    let code = code_of(policy, spec)?;
+    let code = code_of(policy)?;
     compare(&code.golden(spec).map_err(unfit)?, code.packets_file(), verdicts)
 }
 
@@ -162,52 +156,15 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
     (1..).zip(text.lines()).map(verdict).collect()
 }
 
-fn code_of(policy: &PolicySpec, spec: &SwitchSpec) -> Result<PolicyCode, PipelineError> {
+fn code_of(policy: &PolicySpec) -> Result<PolicyCode, PipelineError> {
     match policy {
-        PolicySpec::Oracle(OracleParameters { told_late_ns: 1.., .. }) => {
-            Err(unfit("told_late_ns is for simulations; leave it out"))
-        }
-        PolicySpec::Oracle(OracleParameters { features: FeatureSource::VirtualLqd, .. }) => {
-            Err(unfit(
-                "features=virtual-lqd is for simulations: exported filters see the switch's own queues; leave it out",
-            ))
-        }
-        PolicySpec::Oracle(OracleParameters { base, model, horizon_ns, gate, .. }) => {
-            let PolicySpec::DynamicThresholds(base) = &**base else {
-                return Err(unfit(PolicyCodeError::Base(base.name())));
-            };
-            let queues = 0..usize::from(spec.queues_per_port);
-            let alpha = queues.map(|queue| base.alpha.at(queue)).collect();
-            let Some(model) = model else {
-                let horizon_ns = horizon_ns.unwrap_or_else(|| drain_time_ns(spec));
-                return Ok(PolicyCode::Rule(Rule { alpha, horizon_ns, gate: gate.unwrap_or(0.0) }));
-            };
-            if horizon_ns.is_some() {
-                let problem =
-                    "horizon_ns is of the untrained rule; leave it out, or leave out model";
-                return Err(unfit(problem));
-            }
-            let model = the_model(Path::new(model))?;
-            let (origin, forest) = (model.origin(), model.model.forest);
-            Ok(PolicyCode::Filter(Box::new(ForestFilter { alpha, gate: *gate, forest, origin })))
-        }
         PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
         PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
         _ => Err(unfit(format!(
-            "{}: only the untrained rule, such as oracle:gate=0.5, a forest, such as oracle:model=model.json, spare-tails and fab are \
-             exported",
+            "{}: only spare-tails and fab are exported as code; a model, as Credence, is with --target and --switch",
             policy.name()
         ))),
     }
-}
-
-/// The model of a filter. A table does not say which buffer it is for.
-fn the_model(path: &Path) -> Result<ModelFile, PipelineError> {
-    if path.extension().is_some_and(|extension| extension == "dct") {
-        let problem = "expected the model.json that the table was made from";
-        return Err(PipelineError::unfit(path.display(), problem));
-    }
-    ModelFile::read(path)
 }
 
 fn unfit(problem: impl ToString) -> PipelineError {

@@ -79,19 +79,17 @@ fn a_verdict_agrees_with_the_trace() {
     assert!(verdict.perfect_oracle.packets <= verdict.arrived.packets);
     let rivals = &verdict.rivals;
     let of_kind = |kind| rivals.policies.iter().filter(move |rival| rival.kind == kind);
-    let most = |kind| of_kind(kind).map(|rival| rival.sent.bytes).max().expect("some");
-    let (alpha, rule) =
-        (rivals.best_alpha().expect("replayed"), rivals.best_rule().expect("replayed"));
+    let most = of_kind(RivalKind::Alpha).map(|rival| rival.sent.bytes).max().expect("some");
+    let alpha = rivals.best_alpha().expect("replayed");
     // The switch has Complete Sharing, so infinity is one of its alphas.
-    assert_eq!(alpha.sent.bytes, most(RivalKind::Alpha));
-    assert_eq!(rule.sent.bytes, most(RivalKind::UntrainedRule));
+    assert_eq!(alpha.sent.bytes, most);
     let infinite = of_kind(RivalKind::Alpha).find(|rival| rival.alpha.is_none()).expect("one");
     assert_eq!(infinite.sent, sent(&verdict, ReplayPolicy::CompleteSharing));
     let optimum = rivals.optimum.expect("few arrivals");
     let all = verdict.policies.iter().map(|policy| policy.sent.bytes);
     let all = all.chain(rivals.policies.iter().map(|rival| rival.sent.bytes));
     assert!(all.chain([optimum.found.bytes]).all(|bytes| bytes <= optimum.most_bytes));
-    let best = alpha.sent.bytes.max(rule.sent.bytes);
+    let best = alpha.sent.bytes;
     match &verdict.conclusion {
         Conclusion::NothingDropped => panic!("{drops} drops"),
         Conclusion::NoOracleNeeded { more_bytes, .. } => {
@@ -249,16 +247,14 @@ fn every_policy_of_the_page_is_replayed_or_says_why_not() {
     // Gains are those of what is transmitted.
     let advice = &verdict.advice;
     let of = |cost| advice.candidates.iter().find(|of| of.cost == cost).expect("compared");
-    let (alpha, rule) = (of(Cost::Setting), of(Cost::Rule));
+    let (alpha, chip) = (of(Cost::Setting), of(Cost::OtherChip));
     let own = verdict.counts.own.bytes;
     assert_eq!((advice.now_lost_bytes, alpha.now_lost_bytes), (own, own));
     assert_eq!(alpha.lost_bytes, verdict.counts.best_alpha.expect("replayed").bytes);
-    for candidate in [alpha, rule] {
+    for candidate in [alpha, chip] {
         assert_eq!(candidate.gain.bytes, own as i64 - candidate.lost_bytes as i64);
     }
-    let sent = verdict.rivals.best_rule().expect("replayed").sent;
-    assert_eq!(rule.lost_bytes, verdict.arrived.bytes - sent.bytes);
-    assert_eq!(of(Cost::OtherChip).lost_bytes, verdict.dropped.bytes);
+    assert_eq!(chip.lost_bytes, verdict.dropped.bytes);
     let without = judge(&traces, &AskedPolicies::default(), &resources, &Silent).expect("replayed");
     assert_eq!(without.conclusion, verdict.conclusion, "what is asked for decides nothing");
     assert_eq!(without.rivals.best_alpha, verdict.rivals.best_alpha);

@@ -222,14 +222,7 @@ fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
     };
     let rivals = &verdict["rivals"];
     let rival = |place: &str| rivals["policies"].get(rivals[place].as_u64()? as usize);
-    for (place, prefix) in [
-        ("best_alpha", ""),
-        ("best_rule", "untrained rule over "),
-        ("best_filter", "model as a filter over "),
-    ] {
-        let own = rival(place).map(|of| (format!("{prefix}{}", alpha(&of["alpha"])), &of["sent"]));
-        sent.extend(own);
-    }
+    sent.extend(rival("best_alpha").map(|of| (alpha(&of["alpha"]), &of["sent"])));
     sent.extend(rival("class_alphas").map(|of| {
         let alphas = of["policy"].as_str().expect("a name").trim_start_matches("dt:alpha=");
         (format!("alpha {alphas}"), &of["sent"])

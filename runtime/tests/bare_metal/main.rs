@@ -25,9 +25,6 @@ fn decides_on_bare_metal_as_it_does_here() {
     let digest = scenario::run().expect("the table is one");
     let counts = digest.verdicts;
     assert!(counts.iter().all(|&count| count > 100), "every verdict is among them: {counts:?}");
-    let [safe, accepted, no_room, above, predicted] = digest.rule_verdicts;
-    let of_rule = [safe, accepted, no_room + above, predicted];
-    assert!(of_rule.iter().all(|&count| count > 100), "{of_rule:?}");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(printed.trim(), format!("{:08x}", digest.hash));
 }

@@ -1,9 +1,9 @@
-//! Traffic for a small switch under Credence, and under the untrained rule, generated and decided without `std`: the same code
+//! Traffic for a small switch under Credence, generated and decided without `std`: the same code
 //! runs in the test and on the device.
 
 use dropcast_runtime::{
-    Credence, Field, FilterConstants, FilterQueue, Layout, MAGIC, Memory, PacketState, PortState,
-    QueueState, Rule, Service, SwitchConstants, Table, VERSION, Verdict, Waiting, crc32,
+    Credence, Field, Layout, MAGIC, Memory, PacketState, PortState, QueueState, Service,
+    SwitchConstants, Table, VERSION, Verdict, crc32,
 };
 
 const PORTS: usize = 4;
@@ -17,9 +17,6 @@ pub(crate) struct Digest {
     /// Number of each verdict.
     #[allow(dead_code, reason = "the device prints the hash only")]
     pub(crate) verdicts: [u32; 5],
-    /// Of the rule.
-    #[allow(dead_code, reason = "the device prints the hash only")]
-    pub(crate) rule_verdicts: [u32; 5],
 }
 
 /// Bytes of the table: two trees of depth 1 on two features.
@@ -76,18 +73,7 @@ pub(crate) fn run() -> Option<Digest> {
         reserves: &mut [],
     };
     let mut credence = Credence::with_table(switch, memory, table).ok()?;
-    let constants = FilterConstants {
-        buffer_bytes: BUFFER_BYTES,
-        window_ns: 6_000,
-        gate: 0,
-        reserved_bytes: &[0][..],
-        alpha_128: &[64 << 7][..],
-        drain_bytes: &[2_500; PORTS][..],
-    };
-    let (queues, waiting) = ([FilterQueue::EMPTY; PORTS], [Waiting::NOTHING; PORTS]);
-    let mut rule = Rule::new(constants, queues, waiting).ok()?;
-
-    let mut digest = Digest { hash: 0, verdicts: [0; 5], rule_verdicts: [0; 5] };
+    let mut digest = Digest { hash: 0, verdicts: [0; 5] };
     let (mut random, mut now_ns) = (1_u32, 0);
     for packet in 0..PACKETS {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -99,12 +85,8 @@ pub(crate) fn run() -> Option<Digest> {
         let verdict = credence.arrival(port, 0, size_bytes, now_ns);
         digest.add(verdict as u32);
         digest.verdicts[verdict as usize] += 1;
-        let verdict = rule.arrival(port as usize, size_bytes, now_ns);
-        digest.add(verdict as u32);
-        digest.rule_verdicts[verdict as usize] += 1;
         for port in (0..PORTS as u32).filter(|_| sends) {
             credence.departure(port, 0, 700, now_ns);
-            rule.departure(port as usize, 700, now_ns);
             digest.add(credence.threshold_bytes(port, 0) ^ credence.queue_bytes(port, 0));
         }
     }

@@ -3,7 +3,6 @@
 pub mod abm;
 pub mod complete_partitioning;
 pub mod complete_sharing;
-mod confirmation;
 pub mod credence;
 pub mod dynamic_thresholds;
 pub mod edt;
@@ -23,4 +22,3 @@ pub(crate) mod real_queues;
 pub mod reverie;
 pub mod smartbuf;
 pub mod spare_tails;
-mod told_late;

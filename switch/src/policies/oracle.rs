@@ -6,7 +6,6 @@
 //! virtual LQD's queues.
 
 use super::real_queues::{FeatureSource, RealQueues};
-use super::told_late::ToldLate;
 use crate::about::{About, PolicyParameters, Sees};
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, LineRate, ModelKind, Packet, Policy, PolicyModel,
@@ -16,17 +15,15 @@ use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
 use serde::{Deserialize, Serialize};
 
-pub use super::confirmation::Confirmation;
-
 /// Accepts a packet iff the base policy accepts it and no drop is predicted; while the longest queue is
-/// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7). With a gate, predictions are followed only while
-/// enough of them are confirmed ([`Confirmation`]).
+/// below `B/N`, no prediction is asked for (Credence, Algorithm 1, line 7).
 #[derive(Clone, Debug)]
 pub struct Oracle<B, P, S = LineRate> {
     base: B,
-    filter: Filter<P>,
+    predictor: P,
+    /// The switch's own queues.
+    real: RealQueues,
     virtual_lqd: Option<Virtual<S>>,
-    told_late: Option<ToldLate>,
 }
 
 /// Virtual LQD, in place of the switch's own queues, and its features of the packet that arrives.
@@ -34,14 +31,6 @@ pub struct Oracle<B, P, S = LineRate> {
 struct Virtual<S> {
     lqd: VirtualLqd<S>,
     values: Vec<u32>,
-}
-
-/// What predicts, and what it knows of the queues.
-#[derive(Clone, Debug)]
-struct Filter<P> {
-    predictor: P,
-    real: RealQueues,
-    gate: Option<Confirmation>,
 }
 
 impl<B: Policy, P: Predictor> Oracle<B, P> {
@@ -74,55 +63,20 @@ impl<B: Policy, P: Predictor, S: Service> Oracle<B, P, S> {
     ) -> Self {
         let own = if virtual_lqd.is_some() { FeatureSet::none() } else { predictor.features() };
         let real = RealQueues::new(spec, own, time_constant_ns);
-        let filter = Filter { predictor, real, gate: None };
-        Oracle { base, filter, virtual_lqd, told_late: None }
+        Oracle { base, predictor, real, virtual_lqd }
     }
 
-    /// Follows predictions only while enough of them are confirmed.
-    pub fn gated(mut self, gate: Confirmation) -> Self {
-        self.filter.gate = Some(gate);
-        self
-    }
-
-    /// Predictor and gate hear of departures from the switch's `queues` queues `delay_ns` late; until then the bytes count as
-    /// held. The base, which the switch itself runs, knows its queues.
-    pub fn told_late(mut self, delay_ns: u64, queues: usize) -> Self {
-        self.told_late = Some(ToldLate::new(delay_ns, queues));
-        self
-    }
-}
-
-impl<P: Predictor> Filter<P> {
-    /// A packet arrives; whether so many bytes more fit is what `fits` tells.
-    fn arrives(&mut self, packet: &Packet, fits: impl FnOnce(u32) -> bool) {
-        if let Some(gate) = &mut self.gate {
-            gate.arrives(packet, fits);
-        }
-    }
-
-    /// Whether a packet that the base accepts is dropped. Features are those of the switch's own queues unless given.
-    fn drops(
-        &mut self,
-        buffer: &impl BufferView,
-        packet: &Packet,
-        ports: usize,
-        features: Option<&[u32]>,
-    ) -> bool {
+    /// Whether a packet that the base accepts is dropped.
+    fn drops(&mut self, buffer: &Buffer, packet: &Packet) -> bool {
         let (longest, capacity) = (buffer.longest_queue_bytes(), buffer.capacity_bytes());
-        if u64::from(longest) * (ports as u64) < u64::from(capacity) {
+        if u64::from(longest) * (buffer.ports() as u64) < u64::from(capacity) {
             return false;
         }
-        let features = features.unwrap_or_else(|| self.real.observe(buffer, packet));
+        let features = match &self.virtual_lqd {
+            Some(seen) => seen.values.as_slice(),
+            None => self.real.observe(buffer, packet),
+        };
         self.predictor.predicts_drop(Asked { packet, features })
-            && self.gate.as_mut().is_none_or(|gate| gate.predicted(packet))
-    }
-
-    /// It hears of a packet that left `queue`.
-    fn departed(&mut self, buffer: &impl BufferView, queue: usize, is_empty: bool, told_ns: u64) {
-        self.real.departed(buffer, queue, told_ns);
-        if let (Some(gate), true) = (&mut self.gate, is_empty) {
-            gate.emptied(queue);
-        }
     }
 }
 
@@ -144,42 +98,17 @@ impl<B: Policy, P: Predictor, S: Service> Policy for Oracle<B, P, S> {
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let decision = self.base.decide(buffer, packet, now);
-        let is_accepted = decision == Decision::Accept;
-        let (filter, ports) = (&mut self.filter, buffer.ports());
-        let features = self.virtual_lqd.as_ref().map(|seen| seen.values.as_slice());
-        let is_dropped = match &mut self.told_late {
-            None => {
-                filter.arrives(packet, |bytes| buffer.fits(bytes));
-                is_accepted && filter.drops(buffer, packet, ports, features)
-            }
-            Some(late) => {
-                while let Some((queue, told_ns)) = late.next(now) {
-                    let view = late.view(buffer);
-                    filter.departed(&view, queue, view.is_empty(queue), told_ns);
-                }
-                let view = late.view(buffer);
-                filter.arrives(packet, |bytes| view.fits(bytes));
-                is_accepted && filter.drops(&view, packet, ports, features)
-            }
-        };
+        let is_dropped = decision == Decision::Accept && self.drops(buffer, packet);
         if is_dropped { Decision::Reject } else { decision }
     }
 
     fn settled(&mut self, buffer: &Buffer, packet: &Packet, accepted: bool, now: u64) {
-        match &self.told_late {
-            None => self.filter.real.settled(buffer, packet, now),
-            Some(late) => self.filter.real.settled(&late.view(buffer), packet, now),
-        }
+        self.real.settled(buffer, packet, now);
         self.base.settled(buffer, packet, accepted, now);
     }
 
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
-        match &mut self.told_late {
-            None => {
-                self.filter.departed(buffer, queue, buffer.lengths()[queue] == 0, time);
-            }
-            Some(late) => late.left(queue, size_bytes, time),
-        }
+        self.real.departed(buffer, queue, time);
         self.base.departed(buffer, queue, size_bytes, time);
     }
 }
@@ -236,11 +165,6 @@ pub struct OracleParameters {
     pub features: FeatureSource,
     /// How far ahead the untrained rule looks, ns; [`drain_time_ns`] if not given.
     pub horizon_ns: Option<u64>,
-    /// The share of predictions, 0 to 0.999, that must be confirmed for them to be followed ([`Confirmation`]); all are
-    /// followed if not given.
-    pub gate: Option<f64>,
-    /// How late predictor and gate hear of departures, ns ([`Oracle::told_late`]).
-    pub told_late_ns: u64,
 }
 
 impl Default for OracleParameters {
@@ -252,8 +176,6 @@ impl Default for OracleParameters {
             model: None,
             features: FeatureSource::RealQueues,
             horizon_ns: None,
-            gate: None,
-            told_late_ns: 0,
         }
     }
 }
@@ -275,8 +197,7 @@ impl OracleParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, the base cannot be built, pushes packets out, has a model or is an oracle itself, the
-    /// horizon is 0 or given beside a model, the gate is no share, or what is of the switch's own queues is given beside
-    /// virtual LQD's features.
+    /// horizon is 0 or given beside a model, or the untrained rule is to see virtual LQD's features.
     pub fn policy<S: Service + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
@@ -288,10 +209,8 @@ impl OracleParameters {
             return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
         }
         let sees_virtual_lqd = self.features == FeatureSource::VirtualLqd;
-        let own_queues =
-            [(model.is_none(), "the untrained rule"), (self.told_late_ns > 0, "told_late_ns")];
-        if let Some((_, what)) = own_queues.iter().find(|(given, _)| sees_virtual_lqd && *given) {
-            let problem = format!("virtual-lqd, but {what} is of the switch's own queues");
+        if sees_virtual_lqd && model.is_none() {
+            let problem = "virtual-lqd, but the untrained rule is of the switch's own queues";
             return Err(BuildError::parameter("features", problem));
         }
         let (predictor, time_constant_ns): (Box<dyn Predictor + Send>, u64) =
@@ -313,19 +232,12 @@ impl OracleParameters {
             };
         let virtual_service = service.clone();
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
-        let mut oracle = if sees_virtual_lqd {
+        Ok(if sees_virtual_lqd {
             Oracle::over_virtual_lqd(spec, base, predictor, |features| {
                 VirtualLqd::new(spec, victim, fit, virtual_service, features)
             })
         } else {
             Oracle::seeing(spec, base, predictor, time_constant_ns, None)
-        };
-        if self.told_late_ns > 0 {
-            oracle = oracle.told_late(self.told_late_ns, spec.queues());
-        }
-        Ok(match self.gate {
-            None => oracle,
-            Some(gate) => oracle.gated(Confirmation::new(gate, spec.queues())?),
         })
     }
 }

@@ -3,9 +3,7 @@
 use crate::traffic::{Arrivals, accepted, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_switch::policies::oracle::{
-    Confirmation, LevelAhead, Oracle, OracleParameters, drain_time_ns,
-};
+use dropcast_switch::policies::oracle::{LevelAhead, Oracle, OracleParameters, drain_time_ns};
 use dropcast_switch::{
     AlwaysAccept, Buffer, CompleteSharing, Decision, DynamicThresholds, Packet, Policy, PolicySite,
     Recorded,
@@ -21,35 +19,16 @@ struct SlowRule {
     recent: Vec<(u64, u64)>,
     /// By queue: its length at its last event.
     lengths: Vec<u64>,
-    late_ns: u64,
-    /// Departures that it has not heard of: when it will, queue and size.
-    untold: Vec<(u64, usize, u32)>,
 }
 
 impl SlowRule {
-    fn new(spec: &SwitchSpec, horizon_ns: u64, late_ns: u64) -> Self {
+    fn new(spec: &SwitchSpec, horizon_ns: u64) -> Self {
         let queues = spec.queues();
         SlowRule {
             spec: spec.clone(),
             horizon_ns,
             recent: vec![(0, 0); queues],
             lengths: vec![0; queues],
-            late_ns,
-            untold: Vec::new(),
-        }
-    }
-
-    /// What a queue holds, as far as it knows.
-    fn held(&self, buffer: &Buffer, queue: usize) -> u64 {
-        let untold = self.untold.iter().filter(|(_, of, _)| *of == queue);
-        let untold: u64 = untold.map(|(_, _, size)| u64::from(*size)).sum();
-        u64::from(buffer.queue_bytes(queue)) + untold
-    }
-
-    fn hear(&mut self, buffer: &Buffer, now: u64) {
-        while self.untold.first().is_some_and(|(told_ns, ..)| *told_ns <= now) {
-            let (told_ns, queue, _) = self.untold.remove(0);
-            self.event(buffer, queue, 0, told_ns);
         }
     }
 
@@ -60,7 +39,7 @@ impl SlowRule {
         let since_ns = now.saturating_sub(then).min(window_ns);
         let forgotten = recent * since_ns / window_ns;
         self.recent[queue] = (recent - forgotten + arrived_bytes, now);
-        self.lengths[queue] = self.held(buffer, queue);
+        self.lengths[queue] = buffer.queue_bytes(queue).into();
     }
 
     fn expected(&self, queue: usize) -> u64 {
@@ -76,17 +55,17 @@ impl SlowRule {
 }
 
 impl Policy for SlowRule {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
-        self.hear(buffer, now);
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
         if !buffer.fits(packet.size_bytes) {
             return Decision::Reject;
         }
-        let longest = (0..self.lengths.len()).map(|queue| self.held(buffer, queue)).max();
+        let held = |queue: usize| u64::from(buffer.queue_bytes(queue));
+        let longest = (0..self.lengths.len()).map(held).max();
         let capacity = u64::from(buffer.capacity_bytes());
         if longest.unwrap_or(0) * (self.spec.ports() as u64) < capacity {
             return Decision::Accept;
         }
-        let cut = self.held(buffer, packet.queue);
+        let cut = held(packet.queue);
         let level: u64 = (0..self.lengths.len()).map(|queue| self.expected(queue).min(cut)).sum();
         if level >= capacity { Decision::Reject } else { Decision::Accept }
     }
@@ -95,8 +74,8 @@ impl Policy for SlowRule {
         self.event(buffer, packet.queue, packet.size_bytes.into(), now);
     }
 
-    fn departed(&mut self, _: &Buffer, queue: usize, size_bytes: u32, time: u64) {
-        self.untold.push((time + self.late_ns, queue, size_bytes));
+    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, time: u64) {
+        self.event(buffer, queue, 0, time);
     }
 }
 
@@ -108,18 +87,14 @@ fn rule<B: Policy>(spec: &SwitchSpec, base: B, horizon_ns: u64) -> Oracle<B, Lev
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever the queues and the horizon, told of departures in time or late.
+    /// Whatever the queues and the horizon.
     #[test]
     fn the_untrained_rule_is_its_definition(
         (spec, arrivals) in switch_and_arrivals(),
         horizon_ns in 2_u64..20_000,
-        late_ns in 1_u64..5_000,
     ) {
-        let fast = || rule(&spec, CompleteSharing, horizon_ns);
-        let slow = |late_ns| accepted(&spec, &arrivals, SlowRule::new(&spec, horizon_ns, late_ns));
-        prop_assert_eq!(accepted(&spec, &arrivals, fast()), slow(0));
-        let told_late = fast().told_late(late_ns, spec.queues());
-        prop_assert_eq!(accepted(&spec, &arrivals, told_late), slow(late_ns));
+        let fast = accepted(&spec, &arrivals, rule(&spec, CompleteSharing, horizon_ns));
+        prop_assert_eq!(fast, accepted(&spec, &arrivals, SlowRule::new(&spec, horizon_ns)));
     }
 
     /// An oracle that predicts nothing leaves the base as it is.
@@ -129,121 +104,6 @@ proptest! {
         let filtered = Oracle::new(&spec, base(), AlwaysAccept, 1_000);
         prop_assert_eq!(accepted(&spec, &arrivals, filtered), accepted(&spec, &arrivals, base()));
     }
-}
-
-/// Complete Sharing with an oracle that predicts a drop for each packet of some, followed while enough predictions are
-/// confirmed; written with lists, from the definition.
-struct SlowGate<F> {
-    predicts: F,
-    gate: u32,
-    /// Whether predictions came true, in order.
-    confirmed: Vec<bool>,
-    /// Queue and size, 0 if it was not dropped, of predictions that wait.
-    waiting: Vec<(usize, u64)>,
-}
-
-impl<F> SlowGate<F> {
-    /// In 65,536ths.
-    fn share(&self) -> u32 {
-        self.confirmed.iter().fold(0, |share, &confirmed| {
-            if confirmed { share + (65_536 - share) / 16 } else { share - share / 16 }
-        })
-    }
-}
-
-impl<F: FnMut(u64) -> bool> Policy for SlowGate<F> {
-    fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let held: u64 =
-            (0..buffer.queues()).map(|queue| u64::from(buffer.queue_bytes(queue))).sum();
-        let phantoms: u64 = self.waiting.iter().map(|(_, bytes)| bytes).sum();
-        let capacity = u64::from(buffer.capacity_bytes());
-        let size = u64::from(packet.size_bytes);
-        if held + phantoms + size > capacity && !self.waiting.is_empty() {
-            self.waiting.clear();
-            self.confirmed.push(true);
-        }
-        if held + size > capacity {
-            return Decision::Reject;
-        }
-        let longest = (0..buffer.queues()).map(|queue| buffer.queue_bytes(queue)).max();
-        if u64::from(longest.unwrap_or(0)) * (buffer.ports() as u64) < capacity
-            || !(self.predicts)(packet.id)
-        {
-            return Decision::Accept;
-        }
-        let is_followed = self.share() >= self.gate;
-        self.waiting.push((packet.queue, if is_followed { size } else { 0 }));
-        if is_followed { Decision::Reject } else { Decision::Accept }
-    }
-
-    fn departed(&mut self, buffer: &Buffer, queue: usize, _: u32, _: u64) {
-        let waited = self.waiting.len();
-        if buffer.queue_bytes(queue) == 0 {
-            self.waiting.retain(|(of, _)| *of != queue);
-        }
-        if self.waiting.len() < waited {
-            self.confirmed.push(false);
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    /// Whatever is predicted, and whatever the gate.
-    #[test]
-    fn a_gate_is_its_definition(
-        (spec, arrivals) in switch_and_arrivals(),
-        gate in 0.0..=Confirmation::HIGHEST_GATE,
-        one_in in 1_u64..4,
-    ) {
-        let predicts = move |id: u64| id.is_multiple_of(one_in);
-        let confirmation = Confirmation::new(gate, spec.queues()).unwrap();
-        let gated = Oracle::new(&spec, CompleteSharing, Recorded(predicts), 1_000);
-        let fast = accepted(&spec, &arrivals, gated.gated(confirmation));
-        let gate = (gate * 65_536.0) as u32;
-        let slow = SlowGate { predicts, gate, confirmed: Vec::new(), waiting: Vec::new() };
-        prop_assert_eq!(fast, accepted(&spec, &arrivals, slow));
-    }
-
-    /// Every share is at least 0.
-    #[test]
-    fn a_gate_of_0_is_always_open((spec, arrivals) in switch_and_arrivals()) {
-        let plain = || rule(&spec, CompleteSharing, 1_000);
-        let gated = plain().gated(Confirmation::new(0.0, spec.queues()).unwrap());
-        prop_assert_eq!(accepted(&spec, &arrivals, gated), accepted(&spec, &arrivals, plain()));
-    }
-}
-
-/// A burst that fits, again and again: each prediction is wrong, and none is followed.
-#[test]
-fn a_gate_does_not_open_where_bursts_fit() {
-    let (spec, _) = two_ports();
-    let burst =
-        |round: u64| (0..8).map(move |id| (round * 100_000, Packet::new(round * 8 + id, 0, 1_000)));
-    let arrivals: Arrivals = (0..4).flat_map(burst).collect();
-    // The last packet of each burst is predicted to be dropped.
-    let oracle = Oracle::new(&spec, CompleteSharing, Recorded(|id| id % 8 == 7), 1_000);
-    let by_gate = accepted(&spec, &arrivals, oracle.gated(Confirmation::new(0.5, 2).unwrap()));
-    assert!(by_gate[..32].iter().all(|&accepted| accepted));
-}
-
-/// Bursts that do not fit: the gate opens when half of the moving average is confirmed, after eleven bursts, and stays open:
-/// the buffer would have overflowed with the dropped packet.
-#[test]
-fn a_gate_opens_where_bursts_overflow() {
-    let (spec, _) = two_ports();
-    let burst = |round: u64| {
-        (0..13).map(move |id| (round * 100_000, Packet::new(round * 13 + id, 0, 1_000)))
-    };
-    let arrivals: Arrivals = (0..14).flat_map(burst).collect();
-    let oracle = Oracle::new(&spec, CompleteSharing, Recorded(|id| id % 13 == 7), 1_000);
-    let by_gate = accepted(&spec, &arrivals, oracle.gated(Confirmation::new(0.5, 2).unwrap()));
-    let dropped: Vec<usize> = (0..14 * 13).filter(|&id| !by_gate[id]).collect();
-    // One is on the wire and ten fill the buffer; the last two of the thirteen find no room, or the predicted one and the last.
-    let expected =
-        (0..14).flat_map(|burst| [if burst < 11 { 11 } else { 7 }, 12].map(|nth| burst * 13 + nth));
-    assert_eq!(dropped, expected.collect::<Vec<_>>());
 }
 
 /// Two ports share 10,000 bytes; each packet has 1,000.

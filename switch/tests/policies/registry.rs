@@ -131,7 +131,7 @@ fn a_text_is_written_as_it_is_read() {
         "dt:alpha=[64,0.5]",
         "oracle:base=dt:alpha=16",
         "oracle:base=complete-sharing",
-        "oracle:base=dt:alpha=[64,16],gate=0.25,model=leaf.json",
+        "oracle:base=dt:alpha=[64,16],model=leaf.json",
         "credence:fallback=true,features=real-queues,flip_probability=0.01,model=a/leaf.dct",
         "abm:alpha=[64,0.5],counting=artifact,first_rtt_alpha=1024",
         "dt:alpha=0.5",
@@ -199,7 +199,6 @@ fn mistakes_are_named() {
     check("credence:features=real-queues,fallback=true", "fallback: is of predictions with");
     check("oracle:base=lqd", "base: lqd pushes packets out");
     check("oracle:horizon_ns=0", "horizon_ns: is 0");
-    check("oracle:gate=2", "gate: is 2, expected 0 to 0.999");
     check("credence:flip_probability=1.5", "flip_probability: expected 0 to 1");
     check("abm:update_ns=0,counting=artifact", "update_ns: is 0");
     check("fab:flows=1000", "flows: is 1000, expected a power of two");

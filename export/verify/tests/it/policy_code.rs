@@ -1,10 +1,8 @@
 //! Policies on a switch's own queues as code decide about every packet as those of `dropcast_switch` do.
 
 mod fab;
-mod filter;
 mod in_dpdk;
 mod in_verilog;
-mod rule;
 mod spare_tails;
 
 use crate::decision::in_c::{CLANG, GCC, WARNINGS, fed};
@@ -13,9 +11,8 @@ use crate::decision::in_rust::{build_program, succeed};
 use crate::decision::record;
 use crate::replay::{GXX, found};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets, Rule};
+use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets};
 use dropcast_switch::policies::fab::FabParameters;
-use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use dropcast_verify::Tool;
 use std::fs;
@@ -42,25 +39,21 @@ fn verdicts(packets: &PolicyPackets) -> Vec<u8> {
 }
 
 /// How the code of a policy is called in C.
-fn subject(name: &str, flow: &str, now: &str) -> String {
+fn subject(name: &str) -> String {
     let upper = name.to_uppercase();
     format!(
         "#include \"{name}_config.h\"\n#include \"{name}.h\"\n\
          #define SUBJECT_STATE {name}\n#define SUBJECT_QUEUES_PER_PORT {upper}_QUEUES_PER_PORT\n\
          #define SUBJECT_INIT {name}_init\n\
-         #define SUBJECT_ARRIVAL(state, queue, size, flow, now) {name}_arrival(state, queue, size{flow}, now)\n\
-         #define SUBJECT_DEPARTURE(state, queue, size, now) ((void)(now), {name}_departure(state, queue, size{now}))\n"
+         #define SUBJECT_ARRIVAL(state, queue, size, flow, now) {name}_arrival(state, queue, size, flow, now)\n\
+         #define SUBJECT_DEPARTURE(state, queue, size) {name}_departure(state, queue, size)\n"
     )
 }
 
-fn subject_of(code: &PolicyCode) -> (&'static str, String) {
+fn name_of(code: &PolicyCode) -> &'static str {
     match code {
-        PolicyCode::Rule(_) => ("dropcast_rule", subject("dropcast_rule", "", ", now")),
-        PolicyCode::Filter(_) => ("dropcast_filter", subject("dropcast_filter", "", ", now")),
-        PolicyCode::SpareTails(_) => {
-            ("dropcast_spare_tails", subject("dropcast_spare_tails", ", flow", ""))
-        }
-        PolicyCode::Fab(_) => ("dropcast_fab", subject("dropcast_fab", ", flow", "")),
+        PolicyCode::SpareTails(_) => "dropcast_spare_tails",
+        PolicyCode::Fab(_) => "dropcast_fab",
     }
 }
 
@@ -79,7 +72,7 @@ fn compiled(
     }
     let (standard, file) =
         if tool.command == "g++" { ("-std=c++17", "main.cc") } else { ("-std=c99", "main.c") };
-    fs::write(folder.path().join("subject.h"), subject_of(code).1).expect("written");
+    fs::write(folder.path().join("subject.h"), subject(name_of(code))).expect("written");
     fs::write(folder.path().join(file), include_str!("policy_code/main.c")).expect("written");
     let mut command = compiler.in_folder(folder.path());
     let output = command
@@ -99,9 +92,8 @@ fn in_kernel(code: &PolicyCode, files: &[EmittedFile], records: &[Record]) -> Op
     for file in files {
         fs::write(folder.path().join(&file.name), &file.bytes).expect("written");
     }
-    let source = format!("{}.bpf.c", subject_of(code).0);
+    let source = format!("{}.bpf.c", name_of(code));
     let mut compile = found(CLANG)?.in_folder(folder.path());
-    // A forest's trees are global functions, which loaders find by what -g writes.
     compile.args(["-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3"]);
     compile.args(["-Wall", "-Wextra", "-Werror", "-c", &source, "-o", "program.bpf.o"]);
     let output = compile.output().expect("it starts");
@@ -187,10 +179,7 @@ const TOOLS: [Tool; 3] = [GCC, CLANG, GXX];
 fn the_kernel_takes_the_policies_of_few_queues() {
     for ports in [2, 4, 8] {
         let spec = SwitchSpec::uniform(ports, 8_000_000_000, 60_000, 8_000);
-        let rule = Rule { alpha: vec![16.0], horizon_ns: drain_time_ns(&spec), gate: 0.5 };
         for code in [
-            PolicyCode::Rule(rule),
-            filter::code(filter::by_levels(&spec, Some(0.5))),
             PolicyCode::SpareTails(SpareTailsParameters::default()),
             PolicyCode::Fab(FabParameters::default()),
         ] {

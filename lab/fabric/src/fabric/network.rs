@@ -10,6 +10,7 @@ use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology};
 use crate::transport::Hop;
 use dropcast_arrivals::path_of;
+use dropcast_data::random::mix;
 use dropcast_data::{Event, EventKind};
 use dropcast_features::BufferView;
 use dropcast_switch::aqm::Action;
@@ -205,9 +206,8 @@ impl Network {
             interface.is_busy = true;
             let (most_ns, seed) = self.jitter;
             interface.sent += 1;
-            let draw =
-                |interface: &Interface| hash(hash(seed, server.into(), 0), interface.sent, 0);
-            let late_ns = if most_ns > 0 { draw(interface) % (most_ns + 1) } else { 0 };
+            let draw = mix(seed ^ u64::from(server) << 48 ^ interface.sent);
+            let late_ns = (u128::from(draw) * (u128::from(most_ns) + 1) >> 64) as u64;
             let (sent_ns, delay_ns) = self.occupy(u32::from(server), place, now_ns);
             let interface = &mut self.interfaces[usize::from(server)];
             interface.arrives_ns = interface.arrives_ns.max(sent_ns + delay_ns + late_ns);

@@ -130,12 +130,11 @@ const BURSTS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 1.0];
 
 /// Policies of the Credence paper, and what needs no oracle. DT and ABM have the parameters of the artifact's runs;
 /// acknowledgements are in queue 0. The alpha of 8 is what production switches ship.
-static POLICIES: [(&str, &str); 9] = [
+static POLICIES: [(&str, &str); 8] = [
     ("LQD", "lqd"),
     ("Complete Sharing", "complete-sharing"),
     ("DT, alpha 8", "dt:alpha=[64,8]"),
     ("Untrained rule", "oracle:base=dt:alpha=[64,16]"),
-    ("Untrained rule, gate", "oracle:base=dt:alpha=[64,16],gate=0.5"),
     ("Credence, level4", "credence:model=level4"),
     ("Credence, paper4", "credence:model=paper4"),
     ("DT", "dt:alpha=[64,0.5]"),

@@ -11,10 +11,6 @@ pub enum Cost {
     Setting,
     /// A setting for each queue of a port.
     QueueSettings,
-    /// A rule without training, as code.
-    Rule,
-    /// A forest that is asked in front of Dynamic Thresholds, on the switch's own queues.
-    Filter,
     /// A forest and virtual LQD.
     Credence,
     /// A chip that pushes packets out.
@@ -42,7 +38,7 @@ pub struct Candidate {
     pub cost: Cost,
     /// The policy, as the registry names it (`docs/policies.md`).
     pub policy: String,
-    /// The alpha of Dynamic Thresholds, also under a rule or filter; null if there is none.
+    /// The alpha of Dynamic Thresholds; null if there is none.
     pub alpha: Option<f64>,
     /// Bytes that it loses: of all arrivals; if it was trained, of those that did not train it.
     pub lost_bytes: u64,
@@ -264,25 +260,25 @@ mod tests {
 
     #[test]
     fn the_cheapest_that_no_dearer_one_beats_is_advised() {
-        use Cost::{OtherChip, Rule, Setting};
+        use Cost::{Credence, OtherChip, Setting};
         let set = |advice: Advice| (advice.decision, advice.policy);
         let is = |number: usize| (Decision::Set, Some(format!("policy {number}")));
-        assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Rule, 410, 20)])), is(0));
-        assert_eq!(set(advise(1_000, 20, &[(Setting, 0, 0), (Rule, 410, 20)])), is(1));
-        assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Rule, 800, 20)])), is(1));
+        assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Credence, 410, 20)])), is(0));
+        assert_eq!(set(advise(1_000, 20, &[(Setting, 0, 0), (Credence, 410, 20)])), is(1));
+        assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Credence, 800, 20)])), is(1));
         assert_eq!(
             set(advise(1_000, 20, &[(Setting, 40, 20), (OtherChip, 800, 20)])).0,
             Decision::Keep
         );
         // What loses nothing and is not sure keeps a dearer one away.
-        let few = advise(1_000, 20, &[(Setting, 1_000, 11), (Rule, 990, 20)]);
+        let few = advise(1_000, 20, &[(Setting, 1_000, 11), (Credence, 990, 20)]);
         assert_eq!(
             (few.decision, few.candidates[0].finding),
             (Decision::Undecided, Finding::TooFewEpisodes)
         );
         assert_eq!(few.candidates[1].finding, Finding::Better);
-        // The alpha does not gain enough to be set for its own sake, but leaves too little to the rule.
-        assert_eq!(set(advise(1_000, 20, &[(Setting, 45, 20), (Rule, 60, 20)])), is(0));
+        // The alpha does not gain enough to be set for its own sake, but leaves too little to the oracle.
+        assert_eq!(set(advise(1_000, 20, &[(Setting, 45, 20), (Credence, 60, 20)])), is(0));
     }
 
     #[test]

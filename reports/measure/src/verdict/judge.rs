@@ -113,7 +113,7 @@ impl Judge {
         asked: &AskedPolicies,
         (model, file): (&Model, Option<&str>),
     ) -> Self {
-        let rivals = Rivals::new(threads, asked).filtering(model, file);
+        let rivals = Rivals::new(threads, asked).with_model(model, file);
         Judge { is_beside_model: true, rivals, ..Judge::new(threads, asked) }
     }
 

@@ -1,4 +1,4 @@
-//! What a switch without an oracle could do instead: another alpha, or the untrained rule; and the optimum.
+//! What a switch without an oracle could do instead: another alpha; and the optimum.
 
 use super::advice::{Advice, Contender, Cost, Now, Place};
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
@@ -17,7 +17,6 @@ use dropcast_switch::{Alphas, PolicySite, PolicySpec};
 use dropcast_train::Model;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 /// Alphas of Dynamic Thresholds, as powers of two: those that SAI and the chips behind it have, without infinity,
 /// which is Complete Sharing.
@@ -30,9 +29,6 @@ pub(super) const ALPHAS: usize =
 /// The name of the model that is reported, among those that policies ask, where its file has none that settings can have.
 const MODEL: &str = "model";
 
-/// The alphas that the untrained rule and the model are tried over: those that exports have, which need a threshold.
-const RULE_EXPONENTS: std::ops::RangeInclusive<i32> = 1..=5;
-
 /// A switch with more queues has no rivals but those that are asked for: each would take the memory of all its queues.
 pub(super) const MOST_QUEUES: usize = 8_192;
 
@@ -42,21 +38,10 @@ pub(super) const MOST_QUEUES: usize = 8_192;
 pub enum RivalKind {
     /// Dynamic Thresholds; Complete Sharing is alpha infinity.
     Alpha,
-    /// The untrained rule over one of these.
-    UntrainedRule,
     /// Dynamic Thresholds with an alpha for each queue of a port.
     ClassAlphas,
-    /// The model as a filter over one of these, on the switch's own queues.
-    ModelFilter,
     /// A policy that was asked for.
     Asked,
-}
-
-impl RivalKind {
-    /// Whether arrivals trained it, so that it is measured on the others only.
-    fn is_trained(self) -> bool {
-        self == RivalKind::ModelFilter
-    }
 }
 
 /// A policy that any switch could run.
@@ -66,7 +51,7 @@ pub struct RivalSection {
     pub kind: RivalKind,
     /// The policy, as the registry names it (`docs/policies.md`).
     pub policy: String,
-    /// The alpha of Dynamic Thresholds, also under rule and filter; null if it is infinite, or the policy another.
+    /// The alpha of Dynamic Thresholds; null if it is infinite, or the policy another.
     pub alpha: Option<f64>,
     /// What it transmits.
     pub sent: Sent,
@@ -83,12 +68,6 @@ pub struct RivalsSection {
     /// The number in `policies` of the alpha that loses fewest bytes of all arrivals, the smallest of equals. Infinity is one
     /// where the switch has it.
     pub best_alpha: Option<usize>,
-    /// That of the untrained rule over the base with which it loses fewest bytes.
-    pub best_rule: Option<usize>,
-    /// That of the model as a filter over the base with which it loses fewest bytes of the arrivals that did not train it;
-    /// null without a model.
-    #[serde(default)]
-    pub best_filter: Option<usize>,
     /// That of Dynamic Thresholds with an alpha for each queue of a port; null if none is better than the best alpha.
     pub class_alphas: Option<usize>,
     /// What an algorithm that knows all arrivals could transmit; null if there are too many of them.
@@ -112,14 +91,9 @@ impl RivalsSection {
         self.policies.get(self.best_alpha?)
     }
 
-    /// The model as a filter over its best base.
-    pub fn best_filter(&self) -> Option<&RivalSection> {
-        self.policies.get(self.best_filter?)
-    }
-
     /// The best policy that a switch can run without an oracle, of those that were not asked for.
     pub(super) fn best(&self) -> Option<&RivalSection> {
-        let best = [self.best_alpha(), self.class_alphas(), self.best_rule()].into_iter().flatten();
+        let best = [self.best_alpha(), self.class_alphas()].into_iter().flatten();
         best.reduce(|a, b| if b.sent.bytes > a.sent.bytes { b } else { a })
     }
 
@@ -131,11 +105,6 @@ impl RivalsSection {
     /// Those that were asked for.
     pub fn asked(&self) -> impl Iterator<Item = &RivalSection> {
         self.policies.iter().filter(|rival| rival.kind == RivalKind::Asked)
-    }
-
-    /// The untrained rule over its best base.
-    pub fn best_rule(&self) -> Option<&RivalSection> {
-        self.policies.get(self.best_rule?)
     }
 }
 
@@ -149,7 +118,7 @@ pub(super) struct Rivals {
     class_alphas: ClassAlphas,
     /// Of those that are tried, then of what the switch does by itself, Credence with the model, LQD.
     contrasts: Contrasts,
-    /// The name of the model that filters ask.
+    /// The name of the model that is reported.
     model: Option<String>,
     sum: Option<RivalsSent>,
     /// Whether a switch of the traces is so large that only what is asked for is replayed.
@@ -166,18 +135,13 @@ struct Tried {
 }
 
 impl Tried {
-    /// `model` is the name of the model that a filter asks.
-    fn new(kind: RivalKind, exponent: Option<i32>, model: &str) -> Self {
+    /// Dynamic Thresholds; without an exponent Complete Sharing.
+    fn alpha(exponent: Option<i32>) -> Self {
         let alpha = exponent.map(|exponent| f64::from(exponent).exp2());
-        let base = alpha
+        let spec = alpha
             .and_then(|alpha| Alphas::try_from(alpha).ok())
             .map_or(PolicySpec::CompleteSharing(Default::default()), PolicySpec::dt);
-        let spec = match kind {
-            RivalKind::UntrainedRule => PolicySpec::untrained_rule(base),
-            RivalKind::ModelFilter => PolicySpec::untrained_rule(base).with_model(model),
-            _ => base,
-        };
-        Tried { kind, alpha, policy: spec.into() }
+        Tried { kind: RivalKind::Alpha, alpha, policy: spec.into() }
     }
 
     fn named(&self) -> (RivalKind, &str, Option<f64>) {
@@ -189,18 +153,9 @@ impl Tried {
     }
 }
 
-/// One policy for each of these alphas.
-fn over_bases(
-    kind: RivalKind,
-    exponents: std::ops::RangeInclusive<i32>,
-    model: &str,
-) -> impl Iterator<Item = Tried> {
-    exponents.map(move |exponent| Tried::new(kind, Some(exponent), model))
-}
-
 /// Compares those that are tried, what the switch has, Credence with the model, and LQD.
 fn contrasts(tried: &[Tried]) -> Contrasts {
-    let trained = tried.iter().map(|tried| tried.kind.is_trained());
+    let trained = tried.iter().map(|_| false);
     Contrasts::new(trained.chain([false, true, false]).collect())
 }
 
@@ -225,10 +180,8 @@ pub(super) struct TraceRivals {
 
 impl Rivals {
     pub(super) fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
-        let alphas = over_bases(RivalKind::Alpha, ALPHA_EXPONENTS, MODEL);
-        let alphas = alphas.chain([Tried::new(RivalKind::Alpha, None, MODEL)]);
-        let rules = over_bases(RivalKind::UntrainedRule, RULE_EXPONENTS, MODEL);
-        let tried: Vec<Tried> = alphas.chain(rules).collect();
+        let exponents = ALPHA_EXPONENTS.map(Some).chain([None]);
+        let tried: Vec<Tried> = exponents.map(Tried::alpha).collect();
         Rivals {
             contrasts: contrasts(&tried),
             model: None,
@@ -243,16 +196,11 @@ impl Rivals {
         }
     }
 
-    /// Tries a model, of a file of this name, as a filter, too; not one with features of the user's own, which a switch
-    /// does not compute.
-    pub(super) fn filtering(mut self, model: &Model, file: Option<&str>) -> Self {
+    /// Compares Credence with a model, of a file of this name, too; not one with features of the user's own, which a
+    /// switch does not compute.
+    pub(super) fn with_model(mut self, model: &Model, file: Option<&str>) -> Self {
         if refuse_own(&model.features).is_ok() {
-            let is_free = |name: &&str| is_plain(name) && !self.oracles.contains_key(*name);
-            let name = file.filter(is_free).unwrap_or(MODEL);
-            self.tried.extend(over_bases(RivalKind::ModelFilter, RULE_EXPONENTS, name));
-            self.oracles.insert(name.to_owned(), Arc::new(model.executed()));
-            self.model = Some(name.to_owned());
-            self.contrasts = contrasts(&self.tried);
+            self.model = Some(file.filter(|name| is_plain(name)).unwrap_or(MODEL).to_owned());
         }
         self
     }
@@ -374,7 +322,7 @@ impl Rivals {
         let all = all.chain(self.own.iter().map(|own| (RivalKind::Asked, &*own.label, None)));
         let mut sections: Vec<RivalSection> =
             all.zip(policies).map(|(named, sent)| section(named, sent)).collect();
-        let best_alpha = self.best(RivalKind::Alpha, own);
+        let best_alpha = self.best(own);
         let by_class = best_alpha.and_then(|best| self.by_class(policies[best], best));
         let class_alphas = by_class.as_ref().map(|(tried, sent)| {
             let place = self.tried.len();
@@ -386,33 +334,23 @@ impl Rivals {
             most_bytes_to_lqd: ratio(most_bytes, lqd.bytes),
             found: if schedule.counted.bytes > lqd.bytes { schedule.counted } else { lqd },
         });
-        let rivals = RivalsSection {
-            policies: sections,
-            best_alpha,
-            best_rule: self.best(RivalKind::UntrainedRule, own),
-            best_filter: self.best(RivalKind::ModelFilter, own),
-            class_alphas,
-            optimum,
-        };
+        let rivals = RivalsSection { policies: sections, best_alpha, class_alphas, optimum };
         let advice =
             self.advice(&rivals, own, by_class.map(|(tried, _)| tried), (least_gain, length_ns));
         (rivals, advice)
     }
 
-    /// The numbers of the policies of a kind that a switch can have. Infinity is an alpha only where it is its `own`.
-    fn possible(&self, kind: RivalKind, own: Option<&str>) -> impl Iterator<Item = usize> + Clone {
+    /// The numbers of the alphas that a switch can have. Infinity is one only where it is its `own`.
+    fn possible(&self, own: Option<&str>) -> impl Iterator<Item = usize> + Clone {
         let tried = self.tried.iter().enumerate();
-        let tried = tried.filter(move |(_, tried)| {
-            let is_possible = tried.alpha.is_some() || own == Some(&tried.policy.label);
-            tried.kind == kind && is_possible
-        });
+        let tried = tried
+            .filter(move |(_, tried)| tried.alpha.is_some() || own == Some(&tried.policy.label));
         tried.map(|(place, _)| place)
     }
 
     /// That of the one that loses fewest bytes; of equals the first, which has the smallest alpha.
-    fn best(&self, kind: RivalKind, own: Option<&str>) -> Option<usize> {
-        let lost = |place: &usize| self.contrasts.lost_bytes(*place, kind.is_trained());
-        self.possible(kind, own).min_by_key(lost)
+    fn best(&self, own: Option<&str>) -> Option<usize> {
+        self.possible(own).min_by_key(|&place| self.contrasts.lost_bytes(place, false))
     }
 
     fn advice(
@@ -427,19 +365,18 @@ impl Rivals {
         }
         let (now, credence, lqd) = (self.tried.len(), self.tried.len() + 1, self.tried.len() + 2);
         let lost = |place: usize, is_trained| self.contrasts.lost_bytes(place, is_trained);
-        let of_tried = |cost, place: Option<usize>| {
-            let tried = self.tried.get(place?)?;
-            let is_trained = tried.kind.is_trained();
+        let alpha = rivals.best_alpha.and_then(|place| {
+            let tried = self.tried.get(place)?;
             Some(Contender {
-                cost,
+                cost: Cost::Setting,
                 policy: tried.policy.label.clone(),
                 alpha: tried.alpha,
-                lost_bytes: lost(place?, is_trained),
-                now_lost_bytes: lost(now, is_trained),
-                choices: self.possible(tried.kind, own).count() as u64,
-                place: Place::Of(place?),
+                lost_bytes: lost(place, false),
+                now_lost_bytes: lost(now, false),
+                choices: self.possible(own).count() as u64,
+                place: Place::Of(place),
             })
-        };
+        });
         let single = |cost, policy: String, place, is_trained| Contender {
             cost,
             policy,
@@ -463,14 +400,8 @@ impl Rivals {
             .model
             .as_ref()
             .map(|name| single(Cost::Credence, format!("credence:model={name}"), credence, true));
-        let contenders = [
-            of_tried(Cost::Setting, rivals.best_alpha),
-            queues,
-            of_tried(Cost::Rule, rivals.best_rule),
-            of_tried(Cost::Filter, rivals.best_filter),
-            model,
-            Some(single(Cost::OtherChip, "lqd".to_owned(), lqd, false)),
-        ];
+        let contenders =
+            [alpha, queues, model, Some(single(Cost::OtherChip, "lqd".to_owned(), lqd, false))];
         let gain = |a: Place, b: Place, choices: u64| -> Option<EpisodeGain> {
             let number = |place| match place {
                 Place::Now => Some(now),

@@ -19,7 +19,7 @@ use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 15;
+pub const VERDICT_SCHEMA_VERSION: u32 = 16;
 
 /// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,11 @@
 //! The program of docs/dpdk.md around policies on a switch's own queues.
 
-use super::filter::{by_levels, code};
 use crate::decision::in_c::COMPILERS;
 use crate::dpdk_switch::{DPDK, Frame, Served, compile, run, write_capture, write_program};
 use crate::replay::found;
 use dropcast_data::SwitchSpec;
-use dropcast_export::{PacketArrival, PolicyCode, Rule};
+use dropcast_export::{PacketArrival, PolicyCode};
 use dropcast_switch::policies::fab::FabParameters;
-use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -51,12 +49,9 @@ fn frames(spec: &SwitchSpec) -> Vec<Frame> {
 fn the_pages_program_decides_as_the_policies() {
     let Some(dpdk) = found(DPDK) else { return };
     let spec = switch();
-    let rule = Rule { alpha: vec![8.0, 8.0], horizon_ns: drain_time_ns(&spec), gate: 0.0 };
     let frames = frames(&spec);
     let mut all_verdicts = Vec::new();
     for (code, compiler) in [
-        (PolicyCode::Rule(rule), 0),
-        (code(by_levels(&spec, None)), 1),
         (PolicyCode::SpareTails(SpareTailsParameters::default()), 0),
         (PolicyCode::Fab(FabParameters::default()), 1),
     ] {

@@ -14,7 +14,7 @@ static int decide(const uint32_t *record)
     const uint64_t flow_hash = record[6] | (uint64_t)record[7] << 32;
     const uint32_t queue = record[1] * SUBJECT_QUEUES_PER_PORT + record[2];
     if (record[0] == 1) {
-        SUBJECT_DEPARTURE(&state, queue, record[3], now_ns);
+        SUBJECT_DEPARTURE(&state, queue, record[3]);
         return -1;
     }
     (void)flow_hash;
