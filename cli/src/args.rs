@@ -19,7 +19,6 @@ use dropcast_measure::verdict::AskedPolicies;
 use dropcast_pipeline::collect::event_reading::EventReading;
 use dropcast_pipeline::collect::generate::{Topology, WorkloadChanges};
 use dropcast_pipeline::export::verification::VerificationTask;
-use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::train::TrainTask;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
@@ -253,14 +252,11 @@ pub(crate) struct RescaleArgs {
 #[command(after_long_help = targets())]
 pub(crate) struct ExportArgs {
     /// The model.
-    #[arg(value_name = "MODEL", required_unless_present = "policy")]
-    pub(crate) model: Option<PathBuf>,
-    /// A policy in place of a model, as code for the switch: spare-tails (lab/notes/spare-tails.md) or fab (docs/policies.md).
-    #[arg(long, value_name = "POLICY", conflicts_with = "model", requires = "switch")]
-    pub(crate) policy: Option<NamedPolicy>,
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
     /// One or more of the targets below. With a layout, as in p4:trees=4,depth=4, the program is the
     /// same for every model that fits it, and a retrained one is entries only (docs/p4.md).
-    #[arg(long, required_unless_present = "policy", num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required = true, num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     #[arg(long, value_name = "FILE.toml", help = exported_switch())]
     pub(crate) switch: Option<PathBuf>,
@@ -287,13 +283,13 @@ fn targets() -> String {
     let lines: String = Target::all().iter().map(line).collect();
     format!(
         "Targets:\n{lines}\nExamples:\n  dropcast export model.json --target c p4 -o tables\n  \
-             dropcast export --policy spare-tails --switch leaf.toml -o spare-tails"
+             dropcast export model.json --target c --switch leaf.toml -o decision"
     )
 }
 
 /// Run a model's exports with this machine's tools and compare every answer.
 ///
-/// Or compare your own code's verdicts with those of the model's whole decision, or a policy's (docs/verify.md).
+/// Or compare your own code's verdicts with those of the model's whole decision (docs/verify.md).
 ///
 /// The rows distinguish a forest from any other that differs in one place: both sides of every
 /// threshold, every leaf, 0 and the largest value, exact vote ties; then random ones, and the rows
@@ -305,20 +301,11 @@ Examples:
   dropcast verify model.json --target c dct
   dropcast verify model.json --target c --trace trace.parquet --time
   dropcast verify model.json --target verilog --switch leaf.toml
-  dropcast verify model.json --switch leaf.toml --verdicts mine.txt
-  dropcast verify --policy spare-tails --switch leaf.toml --verdicts mine.txt")]
+  dropcast verify model.json --switch leaf.toml --verdicts mine.txt")]
 pub(crate) struct VerifyArgs {
     /// The model.
-    #[arg(value_name = "MODEL", required_unless_present = "policy")]
-    pub(crate) model: Option<PathBuf>,
-    /// Check verdicts of a policy instead, as `dropcast export` was given it.
-    #[arg(
-        long,
-        value_name = "POLICY",
-        conflicts_with = "model",
-        requires_all = ["switch", "verdicts"]
-    )]
-    pub(crate) policy: Option<NamedPolicy>,
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
     /// Switch description that `dropcast export` was given. With the target verilog, Verilator lints the whole decision, too.
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
@@ -332,7 +319,7 @@ pub(crate) struct VerifyArgs {
     )]
     pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.
-    #[arg(long, required_unless_present_any = ["policy", "verdicts"], num_args = 1.., value_name = "TARGET")]
+    #[arg(long, required_unless_present = "verdicts", num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]

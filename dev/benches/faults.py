@@ -122,9 +122,6 @@ JOBS = [
     Job("model-per", "train --data fabric-{v}.parquet --model-per switch -o out/model.json --vote f1 --split random "
         "--n-estimators 1 --max-depth 2", makes_folder=False, whole="model.json"),
     Job("export", "export {v}/model.json --target c cpp p4 json -o out"),
-    Job("rule", "export --policy oracle:horizon_ns={slots} --switch switch.toml -o out"),
-    Job("filter", "export --policy oracle:base=dt:alpha=8,model={v}/model.json --switch switch.toml -o out"),
-    Job("early", "export --policy spare-tails:window_ns={slots} --switch switch.toml -o out"),
     Job("drops", f"collect --events {CAPTURE} --drops drops-{{v}}.csv --switch one-port.toml -o out/trace.parquet",
         makes_folder=False),
     Job("counters", "counters counters-{v}.csv --switch one-port.toml --arrivals out/events.parquet", makes_folder=False),

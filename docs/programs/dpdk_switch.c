@@ -1,8 +1,7 @@
-// A switch for DPDK under an exported decision (docs/dpdk.md). Tests build and run it (export/verify/tests/it/dpdk_switch.rs).
+// A switch for DPDK under Credence, whose decision is exported with --switch (docs/dpdk.md). Tests build and run it (export/verify/tests/it/dpdk_switch.rs).
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
-#include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_ring.h>
@@ -11,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dpdk_decision.h"
+#include "example_decision.h"
 
-#define PORTS SWITCH_PORTS
-#define QUEUES SWITCH_QUEUES
-#define REASONS (sizeof decision_reasons / sizeof decision_reasons[0])
+#define PORTS EXAMPLE_SWITCH_PORTS
+#define QUEUES EXAMPLE_QUEUES_PER_PORT
+#define VERDICTS 5
 #define BURST 32
 #define CARD_RING 512
 #define NEVER UINT64_MAX
@@ -23,7 +22,8 @@
 static struct rte_ring *queues[PORTS][QUEUES];
 static uint32_t turn[PORTS];   /* the queue that a port looks at first */
 static uint64_t due_ns[PORTS]; /* when a port may send again; NEVER if it has nothing to send */
-static uint64_t counts[REASONS];
+static uint64_t counts[VERDICTS];
+static struct example_decision state; /* one for each switch, used by one lcore */
 
 #ifdef PACKET_CLOCK
 /* The time is the timestamp of the packet that was received last, taken as ns. */
@@ -57,39 +57,18 @@ static uint64_t now_ns(void)
 }
 #endif
 
-/* Of the packet's flow: the card's hash, or one of its addresses, protocol and ports if it is IPv4 without options; 0 if it is not. */
-static uint64_t flow_hash(const struct rte_mbuf *packet)
-{
-    const uint8_t *frame = rte_pktmbuf_mtod(packet, const uint8_t *);
-    const uint32_t first = RTE_ETHER_HDR_LEN;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    uint32_t at;
-
-    if (packet->ol_flags & RTE_MBUF_F_RX_RSS_HASH) {
-        return packet->hash.rss;
-    }
-    if (rte_pktmbuf_data_len(packet) < first + 24 || frame[12] != 8 || frame[13] != 0 || frame[first] != 0x45) {
-        return 0;
-    }
-    for (at = first + 12; at < first + 24; at++) {
-        hash = (hash ^ frame[at]) * UINT64_C(0x100000001b3);
-    }
-    return (hash ^ frame[first + 9]) * UINT64_C(0x100000001b3);
-}
-
 /* A packet for a queue of an output port is queued or dropped. */
 static void arrives(uint32_t port, uint32_t queue, struct rte_mbuf *packet)
 {
     const uint32_t size_bytes = rte_pktmbuf_pkt_len(packet);
-    int reason = 0;
-    const int accepted = decision_arrival(port, queue, size_bytes, flow_hash(packet), now_ns(), &reason);
+    const enum example_verdict verdict = example_arrival(&state, port, queue, size_bytes, now_ns());
 
-    counts[reason]++;
-    if (!accepted) {
+    counts[verdict]++;
+    if (!example_accepts(verdict)) {
         rte_pktmbuf_free(packet);
     } else if (rte_ring_sp_enqueue(queues[port][queue], packet) != 0) {
         /* The ring is too small for the buffer. */
-        decision_departure(port, queue, size_bytes, now_ns(), now_ns());
+        example_departure(&state, port, queue, size_bytes, now_ns());
         rte_pktmbuf_free(packet);
     } else if (due_ns[port] == NEVER) {
         due_ns[port] = now_ns();
@@ -106,10 +85,10 @@ static uint64_t leaves(uint16_t port, uint32_t queue, uint64_t until_ns)
     rte_ring_sc_dequeue(queues[port][queue], &first);
     packet = first;
     size_bytes = rte_pktmbuf_pkt_len(packet);
-    decision_departure(port, queue, size_bytes, due_ns[port], until_ns);
+    example_departure(&state, port, queue, size_bytes, until_ns);
     while (rte_eth_tx_burst(port, 0, &packet, 1) == 0) {
     }
-    return decision_wire_ns(port, size_bytes);
+    return example_wire_ns(port, size_bytes);
 }
 
 /* Every port sends what it can by then, its queues in turn. */
@@ -156,7 +135,7 @@ static void start(uint16_t port, struct rte_mempool *pool)
     for (queue = 0; queue < QUEUES; queue++) {
         snprintf(name, sizeof name, "queue %u of %u", queue, port);
         queues[port][queue] =
-            rte_ring_create(name, SWITCH_PACKETS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+            rte_ring_create(name, EXAMPLE_PACKETS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
         if (queues[port][queue] == NULL) {
             rte_exit(EXIT_FAILURE, "no memory for %s\n", name);
         }
@@ -167,13 +146,14 @@ static void start(uint16_t port, struct rte_mempool *pool)
 /* DPDK's arguments, then optionally "--" and the number of packets to receive. */
 int main(int argc, char **argv)
 {
+    static const char *const names[VERDICTS] = {"safeguarded", "accepted", "no room", "above threshold", "predicted drop"};
     const int used = rte_eal_init(argc, argv);
     uint64_t left = NEVER, line_rate_bps[PORTS];
     struct rte_mbuf *packets[BURST];
     struct rte_mempool *pool;
     struct rte_eth_link link;
     uint16_t port, count, at;
-    size_t reason;
+    size_t verdict;
 
     if (used < 0 || rte_eth_dev_count_avail() != PORTS) {
         rte_exit(EXIT_FAILURE, "expected %u Ethernet ports\n", PORTS);
@@ -182,7 +162,7 @@ int main(int argc, char **argv)
         left = strtoull(argv[used + 1], NULL, 10);
     }
     pool = rte_pktmbuf_pool_create(
-        "packets", SWITCH_PACKETS + 2 * PORTS * CARD_RING, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+        "packets", EXAMPLE_PACKETS + 2 * PORTS * CARD_RING, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
     if (pool == NULL) {
         rte_exit(EXIT_FAILURE, "no memory for packets\n");
     }
@@ -193,7 +173,7 @@ int main(int argc, char **argv)
         }
         line_rate_bps[port] = link.link_speed * UINT64_C(1000000);
     }
-    if (!decision_starts(line_rate_bps)) {
+    if (example_init(&state, PORTS, QUEUES, EXAMPLE_SWITCH_BUFFER_BYTES, EXAMPLE_SWITCH_BASE_RTT_NS, line_rate_bps) != EXAMPLE_READY) {
         rte_exit(EXIT_FAILURE, "the decision was exported for other line rates\n");
     }
     while (left > 0) {
@@ -209,8 +189,8 @@ int main(int argc, char **argv)
         serve(now_ns());
     }
     serve(NEVER - 1);
-    for (reason = 0; reason < REASONS; reason++) {
-        printf("%s %" PRIu64 "%c", decision_reasons[reason], counts[reason], reason + 1 == REASONS ? '\n' : ' ');
+    for (verdict = 0; verdict < VERDICTS; verdict++) {
+        printf("%s %" PRIu64 "%c", names[verdict], counts[verdict], verdict + 1 == VERDICTS ? '\n' : ' ');
     }
     RTE_ETH_FOREACH_DEV (port) {
         rte_eth_dev_stop(port);

@@ -12,7 +12,6 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
-use crate::policy_code::{drain_bytes, long_bytes};
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, Keeps, crc32};
@@ -388,4 +387,15 @@ fn define_memory(
     if layout.ring_places > 0 {
         defined.number("LQD_RING_PLACES", layout.ring_places);
     }
+}
+
+/// What a port sends in two base RTTs.
+fn drain_bytes(line_rate_bps: u64, base_rtt_ns: u64) -> u64 {
+    let drained = u128::from(line_rate_bps) * u128::from(base_rtt_ns) / 4_000_000_000;
+    u64::try_from(drained).unwrap_or(u64::MAX)
+}
+
+/// `B/N`, rounded up: a queue that holds as much is long.
+fn long_bytes(spec: &SwitchSpec) -> u64 {
+    u64::from(spec.buffer_bytes).div_ceil(spec.ports() as u64)
 }

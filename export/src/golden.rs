@@ -2,7 +2,7 @@
 
 use crate::checked::Checked;
 use crate::decision;
-use crate::policy_code::{PacketArrival, PolicyPackets, decided};
+use crate::packets::{PacketArrival, PolicyPackets, decided};
 use crate::target::{EmittedFile, Emitter};
 use crate::vectors::Vectors;
 use crate::{ExportError, Origin};
@@ -104,7 +104,7 @@ fn bursts(spec: &SwitchSpec) -> Vec<PacketArrival> {
             1 => before,
             _ => random.between(hot[0], hot[1]),
         };
-        PacketArrival { time_ns: now, queue: queue as usize, size_bytes, flow_hash: 0 }
+        PacketArrival { time_ns: now, queue: queue as usize, size_bytes }
     };
     (0..ARRIVALS).map(arrival).collect()
 }

@@ -14,7 +14,6 @@ mod tree;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::policy_code::sources;
 use crate::target::{EmittedFile, Emitter};
 use pipeline::Pipeline;
 
@@ -47,4 +46,11 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         files.push(file("_decision_tb", decision_testbench::module(model, switch)));
     }
     Ok(files)
+}
+
+/// Files that are the same for every switch.
+fn sources(sources: &[(&str, &str)]) -> Vec<EmittedFile> {
+    let file =
+        |&(name, text): &(&str, &str)| EmittedFile { name: name.to_owned(), bytes: text.into() };
+    sources.iter().map(file).collect()
 }

@@ -5,9 +5,9 @@ use dropcast_fabric::{
     Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, PacketEvents, Simulation,
     Transport,
 };
-use dropcast_runtime::spare_tails::flow_slot;
 use dropcast_switch::PolicySpec;
 use dropcast_switch::aqm::pred::FlowCounter;
+use dropcast_switch::flow_slot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 

@@ -9,8 +9,7 @@
 //! that the caller owns: virtual LQD at line rate, whose queue lengths are the thresholds, the
 //! safeguard, the features, the oracle and the precision of its predictions. [`Situation`] is the
 //! decision alone, for switches with their own state; those of `dropcast-switch` use it too.
-//! `docs/oracle.md` shows both. [`SpareTails`](spare_tails::SpareTails) decides without an oracle and without
-//! virtual LQD (`lab/notes/spare-tails.md`).
+//! `docs/oracle.md` shows both.
 //!
 //! ```
 //! use dropcast_runtime::{Credence, DropOracle, Memory, PacketState, PortState, QueueState};
@@ -71,7 +70,6 @@ mod layout;
 mod memory;
 mod row;
 mod service;
-pub mod spare_tails;
 mod switch_constants;
 mod table;
 mod virtual_lqd;

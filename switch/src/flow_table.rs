@@ -1,7 +1,6 @@
 //! What a switch remembers of flows, in a table of fixed size.
 
 use crate::BuildError;
-use dropcast_runtime::spare_tails::flow_slot;
 
 /// A table of fixed size, like registers of a programmable switch, with one slot for all flows whose hashes agree in the last
 /// bits: a flow that takes another's slot is new, and so is the other when it returns.
@@ -16,7 +15,11 @@ impl<T: Clone + Default> FlowTable<T> {
     /// # Errors
     /// If the number of slots is no power of two up to 2^24.
     pub(crate) fn new(slots: usize) -> Result<Self, BuildError> {
-        Ok(FlowTable { slots: vec![(0, T::default()); flow_slots(slots)?] })
+        if !slots.is_power_of_two() || slots > 1 << 24 {
+            let problem = format!("is {slots}, expected a power of two up to 2^24");
+            return Err(BuildError::parameter("flows", problem));
+        }
+        Ok(FlowTable { slots: vec![(0, T::default()); slots] })
     }
 
     /// What is known of a flow, whose hash is not 0; what is known of none, if another flow had the slot.
@@ -30,14 +33,7 @@ impl<T: Clone + Default> FlowTable<T> {
     }
 }
 
-/// Slots for flows.
-///
-/// # Errors
-/// If they are no power of two up to 2^24.
-pub(crate) fn flow_slots(flows: usize) -> Result<usize, BuildError> {
-    if flows.is_power_of_two() && flows <= 1 << 24 {
-        return Ok(flows);
-    }
-    let problem = format!("is {flows}, expected a power of two up to 2^24");
-    Err(BuildError::parameter("flows", problem))
+/// The slot of a flow in a table of so many, a power of two: by the last bits of its hash, which must be uniform.
+pub fn flow_slot(flow_hash: u64, slots: usize) -> usize {
+    (flow_hash & (slots as u64 - 1)) as usize
 }

@@ -1,9 +1,8 @@
 //! `dropcast verify`.
 
 use crate::args::VerifyArgs;
-use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, the_switch};
-use dropcast_pipeline::export::policy::{VerdictCheck, check_decision, check_verdicts};
+use dropcast_pipeline::export::verdicts::{VerdictCheck, check_decision};
 use dropcast_pipeline::export::verification::{
     VectorSummary, Verification, VerificationTask, verify,
 };
@@ -12,32 +11,22 @@ use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
-    match (&args.model, &args.policy, &args.switch, &args.verdicts) {
-        (Some(model), _, Some(switch), Some(verdicts)) => {
-            told(args, &check_decision(&ModelFile::read(model)?, &the_switch(switch)?, verdicts)?)
+    match (&args.switch, &args.verdicts) {
+        (Some(switch), Some(verdicts)) => {
+            let check =
+                check_decision(&ModelFile::read(&args.model)?, &the_switch(switch)?, verdicts)?;
+            output::print(args.format, &check, verdicts_text)?;
+            check.failure().map_or(Ok(()), |failure| Err(Failure::NotVerified(failure)))
         }
-        (Some(model), ..) => model_as_exported(args, model, progress),
-        (None, Some(policy), Some(switch), Some(verdicts)) => {
-            told(args, &check_verdicts(&policy.spec, &the_switch(switch)?, verdicts)?)
-        }
-        _ => Err(PipelineError::setting("model", "is missing").into()),
+        _ => model_as_exported(args, progress),
     }
 }
 
-fn told(args: &VerifyArgs, check: &VerdictCheck) -> Result<(), Failure> {
-    output::print(args.format, check, verdicts_text)?;
-    check.failure().map_or(Ok(()), |failure| Err(Failure::NotVerified(failure)))
-}
-
-fn model_as_exported(
-    args: &VerifyArgs,
-    model: &Path,
-    progress: &dyn Progress,
-) -> Result<(), Failure> {
-    let file = ModelFile::read(model)?;
+fn model_as_exported(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
+    let file = ModelFile::read(&args.model)?;
     let open = |path: &PathBuf| LabelledTrace::open(path, &file.model.features.names());
     let task = VerificationTask {
         targets: args.target.clone(),

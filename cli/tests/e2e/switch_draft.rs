@@ -49,8 +49,6 @@ fn sonics_configuration_becomes_a_description_that_can_be_used() {
     room.write("events.csv", "time_ns,port,queue,size_bytes\n0,0,0,1500\n10,3,4,9000\n20,2,2,64\n");
     room.good("collect --events events.csv --switch leaf3.toml -o trace.parquet");
     room.good("report --data trace.parquet");
-    // Its queues have reserved bytes.
-    room.good("export --policy spare-tails --switch leaf3.toml -o tails");
 }
 
 #[test]

@@ -164,86 +164,6 @@ fn reports_and_exported_decisions_have_the_same_slack() {
     assert!(differing == [1, 2] || differing == [2], "{differing:?}: {sent:?}");
 }
 
-/// A room with the sample's switch.
-fn room_with_a_leaf() -> Room {
-    let room = Room::new();
-    let leaf = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/samples/leaf.toml");
-    room.write("leaf.toml", std::fs::read(leaf).unwrap());
-    room
-}
-
-/// Policies that are exported as code are refused where the code cannot do what they need; others are named.
-#[test]
-fn what_is_no_code_is_refused() {
-    let room = room_with_a_leaf();
-    let refusals = [
-        ("--policy dt --switch leaf.toml", "policy: dt: only spare-tails and fab are exported"),
-        ("--policy oracle:model=m.json --switch leaf.toml", "oracle: only spare-tails and fab are"),
-        (
-            "--policy spare-tails:base=abm --switch leaf.toml",
-            "base abm: expected Dynamic Thresholds",
-        ),
-        (
-            "--policy spare-tails:base=dt:alpha=0.3 --switch leaf.toml",
-            "alpha 0.3: expected a multiple of 1/128",
-        ),
-        ("--policy spare-tails:window_ns=0 --switch leaf.toml", "window_ns"),
-        ("--policy fab", "--switch <FILE.toml>"),
-        ("--policy fab --switch leaf.toml --target c", "written in every language that it has"),
-    ];
-    for (arguments, why) in refusals {
-        let said = room.dropcast(&format!("export {arguments} -o other"));
-        assert!(said.code == Some(1) && said.stderr.contains(why), "{arguments}: {said}");
-        assert!(!room.path("other").exists());
-    }
-}
-
-/// Verdicts of the user's code are compared with the policy's, packet by packet.
-#[test]
-fn verdicts_of_a_policy_are_verified() {
-    let room = room_with_a_leaf();
-    room.good("export --policy spare-tails --switch leaf.toml -o code");
-    let packets = String::from_utf8(room.read("code/dropcast_spare_tails_packets.csv")).unwrap();
-    let arrivals: Vec<Vec<&str>> = packets
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').collect::<Vec<&str>>())
-        .filter(|fields| fields[1] == "0")
-        .collect();
-    let mut verdicts: Vec<&str> = arrivals.iter().map(|fields| fields[6]).collect();
-    room.write("mine.txt", verdicts.join("\n"));
-    let check = "verify --policy spare-tails --switch leaf.toml --verdicts mine.txt";
-    let said = room.good(check);
-    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
-
-    // The packets are events that other commands read, all of them.
-    let read =
-        room.dropcast("inspect --check code/dropcast_spare_tails_packets.csv --switch leaf.toml");
-    let rows = packets.lines().count() - 1;
-    assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
-
-    verdicts[7] = if verdicts[7] == "1" { "0" } else { "1" };
-    room.write("mine.txt", verdicts.join("\n"));
-    let said = room.dropcast(check);
-    assert_eq!(said.code, Some(1), "{said}");
-    let (time, port) = (arrivals[7][0], arrivals[7][2]);
-    let expected = format!(
-        "line 8: port {port}, queue {}, {} bytes at {time} ns: expected {}",
-        arrivals[7][3], arrivals[7][4], arrivals[7][6]
-    );
-    assert!(said.stdout.contains(&expected), "{said}");
-    assert!(said.stderr.contains("1 verdict differs from the expected one"), "{said}");
-
-    room.write("mine.txt", verdicts[1..].join("\n"));
-    let said = room.dropcast(check);
-    assert!(said.stderr.contains("19999 verdicts, expected 20000"), "{said}");
-    room.write("mine.txt", "1\naccepted\n");
-    let said = room.dropcast(check);
-    assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
-    let other = room.dropcast(&check.replace("spare-tails", "spare-tails:window_ns=1"));
-    assert_eq!(other.code, Some(1), "{other}");
-}
-
 /// Rows with scores, and packets with verdicts of a model's whole decision.
 #[test]
 fn verdicts_of_a_whole_decision_are_verified() {
@@ -267,6 +187,16 @@ fn verdicts_of_a_whole_decision_are_verified() {
     let said = room.dropcast(&check);
     assert_eq!(said.code, Some(1), "{said}");
     assert!(said.stdout.contains("  line 100: port "), "{said}");
+    room.write("mine.txt", verdicts[1..].join("\n"));
+    let said = room.dropcast(&check);
+    assert!(said.stderr.contains("19999 verdicts, expected 20000"), "{said}");
+    room.write("mine.txt", "1\naccepted\n");
+    let said = room.dropcast(&check);
+    assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
+    // The packets are events that other commands read, all of them.
+    let read = room.dropcast(&format!("inspect --check golden/model_packets.csv {switch}"));
+    let rows = packets.lines().count() - 1;
+    assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
     let both = room.dropcast(&format!("{check} --target c"));
     assert!(both.code == Some(1) && both.stderr.contains("cannot be used with"), "{both}");
 
@@ -282,53 +212,4 @@ fn verdicts_of_a_whole_decision_are_verified() {
         assert_eq!(linted.code, Some(0), "{linted}");
         assert!(linted.stdout.contains("model_decision.v linted by Verilator"), "{linted}");
     }
-}
-
-/// Writes the verdicts that exported packets have, in the order of their arrivals, into mine.txt.
-fn write_verdicts(room: &Room, packets: &str) {
-    let packets = String::from_utf8(room.read(packets)).unwrap();
-    let arrivals = packets.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("0"));
-    let verdicts: Vec<&str> = arrivals.filter_map(|line| line.rsplit(',').next()).collect();
-    room.write("mine.txt", verdicts.join("\n"));
-}
-
-/// FAB as code, whose own verdicts are those of its packets.
-#[test]
-fn fab_is_exported_as_code() {
-    let room = room_with_a_leaf();
-    let said = room.good("export --policy fab:alpha=8 --switch leaf.toml -o code");
-    for name in [".h", ".bpf.c", "_config.h", "_packets.csv"] {
-        assert!(said.contains(&format!("dropcast_fab{name} (")), "{said}");
-    }
-    write_verdicts(&room, "code/dropcast_fab_packets.csv");
-    let check = "verify --policy fab:alpha=8 --switch leaf.toml --verdicts mine.txt";
-    assert!(room.good(check).contains("0 other verdicts"));
-    let refused = room.dropcast("export --policy fab:alpha=0.3 --switch leaf.toml -o other");
-    assert!(refused.code == Some(1) && refused.stderr.contains("a multiple of 1/128"), "{refused}");
-}
-
-/// Early drops in bursts as code, and its packets with flows.
-#[test]
-fn early_drops_are_exported_as_code() {
-    let room = room_with_a_leaf();
-    let said = room.good("export --policy spare-tails:flows=4096 --switch leaf.toml -o code");
-    let sources = [".h", ".bpf.c", ".v", "_tb.v"];
-    let of_the_switch = ["_config.h", "_config.rs", "_config.vh", "_packets.csv"];
-    for name in sources.into_iter().chain(of_the_switch) {
-        assert!(said.contains(&format!("dropcast_spare_tails{name} (")), "{said}");
-    }
-    let config = String::from_utf8(room.read("code/dropcast_spare_tails_config.h")).unwrap();
-    assert!(config.contains("#define DROPCAST_SPARE_TAILS_FLOWS 4096\n"), "{config}");
-    write_verdicts(&room, "code/dropcast_spare_tails_packets.csv");
-    let packets = room.read("code/dropcast_spare_tails_packets.csv");
-    let packets = String::from_utf8(packets).unwrap();
-    let check = "verify --policy spare-tails:flows=4096 --switch leaf.toml --verdicts mine.txt";
-    assert!(room.good(check).contains("0 other verdicts"));
-    // With other parameters other packets are dropped.
-    let other = room.dropcast(&check.replace("flows=4096", "flows=4096,burst_flows=8"));
-    assert_eq!(other.code, Some(1), "{other}");
-    let read =
-        room.dropcast("inspect --check code/dropcast_spare_tails_packets.csv --switch leaf.toml");
-    let rows = packets.lines().count() - 1;
-    assert!(read.stdout.contains(&format!("{rows} good rows")), "{read}");
 }

@@ -7,7 +7,6 @@ use crate::ExportError;
 use crate::checked::Checked;
 use crate::decision::{self, LEAST_BYTES, Rate};
 use crate::ident::identifier;
-use crate::policy_code::verilog_words;
 use crate::tracker;
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_runtime::{DriftRule, Keeps, keeps};
@@ -228,5 +227,11 @@ fn by_port(numbers: &[u64]) -> String {
         return format!("{{{}{{64'd{}}}}}", numbers.len(), numbers[0]);
     }
     let words: Vec<String> = numbers.iter().rev().map(|number| format!("64'd{number}")).collect();
+    format!("{{{}}}", words.join(", "))
+}
+
+/// Numbers of 32 bits in a vector of Verilog, the first one in the lowest bits.
+fn verilog_words(numbers: &[u32]) -> String {
+    let words: Vec<String> = numbers.iter().rev().map(|number| format!("32'd{number}")).collect();
     format!("{{{}}}", words.join(", "))
 }

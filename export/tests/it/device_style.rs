@@ -4,9 +4,7 @@ use crate::device_code::{programs, source};
 use crate::forests::example_of;
 use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, Origin, PolicyCode, export};
-use dropcast_switch::policies::fab::FabParameters;
-use dropcast_switch::policies::spare_tails::SpareTailsParameters;
+use dropcast_export::{EmittedFile, Origin, export};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -109,27 +107,6 @@ fn nothing_is_found_in_exports() {
         is_tidy(folder.path(), "program.c", &["-std=c99"]);
         is_tidy(folder.path(), "credence.cc", &["-std=c++17"]);
         is_tidy(folder.path(), "example_decision.bpf.c", &KERNEL);
-    }
-}
-
-/// What exports write for policies on a switch's own queues.
-#[test]
-#[ignore = "slow"]
-fn nothing_is_found_in_policies() {
-    let spare_tails = PolicyCode::SpareTails(SpareTailsParameters::default());
-    let codes = [
-        ("dropcast_spare_tails", spare_tails),
-        ("dropcast_fab", PolicyCode::Fab(FabParameters::default())),
-    ];
-    for (name, code) in codes {
-        for reserved_bytes in [Vec::new(), vec![900, 0]] {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            write(folder.path(), code.files(&switch(reserved_bytes)).expect("exportable"));
-            let program = format!("#include \"{name}_config.h\"\n#include \"{name}.h\"\n");
-            fs::write(folder.path().join("program.c"), program).expect("written");
-            is_tidy(folder.path(), "program.c", &["-std=c99"]);
-            is_tidy(folder.path(), &format!("{name}.bpf.c"), &KERNEL);
-        }
     }
 }
 

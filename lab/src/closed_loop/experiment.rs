@@ -199,8 +199,6 @@ mod tests {
             "dt:alpha=32",
             "fab:alpha=8",
             "reverie",
-            "oracle:base=dt:alpha=16",
-            "oracle:base=complete-sharing",
             "spare-tails",
             "lqd:end=head",
             "occamy",

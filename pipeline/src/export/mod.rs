@@ -1,6 +1,6 @@
-//! Export: models and policies without one become files of targets, which local tools verify and measure.
+//! Export: models become files of targets, which local tools verify and measure.
 
 pub mod models;
-pub mod policy;
 pub mod tool_measurements;
+pub mod verdicts;
 pub mod verification;

@@ -1,24 +1,22 @@
-//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`lab/notes/spare-tails.md`): the decision of
-//! devices, for a switch's buffer.
+//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`docs/policies.md`).
+
+mod bursts;
 
 use super::oracle::drain_time_ns;
 use crate::about::{About, PolicyParameters, Sees};
-use crate::flow_table::flow_slots;
 use crate::{
     Alphas, Buffer, BuildError, Decision, Packet, Policy, PolicySite, PolicySpec, Service,
 };
+use bursts::{Arriving, BurstParameters, EarlyDrops, MOST_BURST_FLOWS};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_runtime::spare_tails::{
-    Arriving, FlowState, MOST_BURST_FLOWS, QueueBursts, SpareTailsConstants,
-};
 use serde::{Deserialize, Serialize};
 
-/// [`dropcast_runtime::spare_tails::SpareTails`] over a policy.
+/// Drops some packets of bursts that another policy accepts.
 #[derive(Clone, Debug)]
 pub struct SpareTails<B> {
     base: B,
-    early: dropcast_runtime::spare_tails::SpareTails<Vec<QueueBursts>, Vec<FlowState>>,
+    early: EarlyDrops,
 }
 
 impl<B: Policy> Policy for SpareTails<B> {
@@ -112,19 +110,13 @@ impl SpareTailsParameters {
             let why = "has a model, expected a policy without one";
             return Err(BuildError::parameter("base", format!("{} {why}", self.base.name())));
         }
-        let constants = self.constants(site.spec)?;
-        let queues = vec![QueueBursts::NONE; site.spec.queues()];
-        let flows = vec![FlowState::EMPTY; flow_slots(self.flows)?];
-        let early = dropcast_runtime::spare_tails::SpareTails::new(constants, queues, flows)
-            .expect("constants in range, a queue, and a power of two of slots");
+        let parameters = self.at(site.spec)?;
+        let early = EarlyDrops::new(parameters, site.spec.queues(), self.flows)?;
         Ok(SpareTails { early, base: self.base.build(site)? })
     }
 
-    /// What devices need to know of a switch.
-    ///
-    /// # Errors
-    /// If a parameter is out of range.
-    pub fn constants(&self, spec: &SwitchSpec) -> Result<SpareTailsConstants, BuildError> {
+    /// The parameters at a switch.
+    fn at(&self, spec: &SwitchSpec) -> Result<BurstParameters, BuildError> {
         if !(1..=MOST_BURST_FLOWS).contains(&self.burst_flows) {
             let problem = format!("is {}, expected 1 to {MOST_BURST_FLOWS}", self.burst_flows);
             return Err(BuildError::parameter("burst_flows", problem));
@@ -136,14 +128,13 @@ impl SpareTailsParameters {
         if self.window_ns == Some(0) {
             return Err(BuildError::parameter("window_ns", "is 0, expected at least 1".to_owned()));
         }
-        let four_drains_ns = drain_time_ns(spec).saturating_mul(4);
-        let default_ns = u32::try_from(four_drains_ns).unwrap_or(u32::MAX).max(1);
-        Ok(SpareTailsConstants {
+        let default_ns = drain_time_ns(spec).saturating_mul(4).min(u32::MAX.into());
+        Ok(BurstParameters {
             buffer_bytes: spec.buffer_bytes,
-            ports: u32::try_from(spec.ports()).unwrap_or(u32::MAX),
-            window_ns: self.window_ns.unwrap_or(default_ns),
-            burst_flows: self.burst_flows as u32,
-            silence_ns: self.silence_ns,
+            ports: spec.ports(),
+            window_ns: self.window_ns.map_or(default_ns, u64::from),
+            burst_flows: self.burst_flows,
+            silence_ns: self.silence_ns.into(),
             least_held_bytes: (self.least_held * f64::from(spec.buffer_bytes)) as u32,
         })
     }

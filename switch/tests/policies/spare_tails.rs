@@ -3,10 +3,12 @@
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
-use dropcast_runtime::spare_tails::LEAST_BYTES;
 use dropcast_switch::policies::spare_tails::SpareTailsParameters;
 use dropcast_switch::{Buffer, Decision, Packet, Policy, PolicySite};
 use proptest::prelude::*;
+
+/// Shorter packets are the base's alone.
+const LEAST_BYTES: u32 = 512;
 
 /// A packet that counts, as it arrived, and its place among those before it.
 #[derive(Clone, Copy)]

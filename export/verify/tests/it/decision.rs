@@ -14,7 +14,7 @@ use crate::forests::{Shape, random_forest};
 use crate::replay::{GXX, found};
 use arrivals::{PART, any_switch, crowds_and_trickles};
 use dropcast_arrivals::LeafWorkload;
-use dropcast_data::{Event, EventKind, Scheduler, SwitchSpec, Victim};
+use dropcast_data::{Event, EventFiles, EventKind, EventOptions, Scheduler, SwitchSpec, Victim};
 use dropcast_export::{EmittedFile, ExportError, Origin, Target, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
@@ -222,6 +222,18 @@ fn every_packet_of_the_sample_is_decided_alike() {
     });
     assert_eq!(counts[0].iter().sum::<u64>(), 53_820);
     assert!(counts.iter().all(|counts| counts[4] > 0), "{counts:?}");
+}
+
+/// Packets of Linux's TCP at a live switch of 16 hosts (lab/notes/linux.md).
+#[test]
+fn every_packet_of_linux_is_decided_alike() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/linux.parquet");
+    let reader = EventFiles::open(&[path.into()], &EventOptions::default()).expect("events");
+    let spec = reader.specs().get(0).expect("its switch").clone();
+    let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
+    let model = Model::random(&spec, "level4", 1);
+    let counts = agree(&model, &events, None, &COMPILERS);
+    assert!(counts.iter().sum::<u64>() > 10_000 && counts[4] > 100, "{counts:?}");
 }
 
 #[test]

@@ -78,37 +78,15 @@ pub(crate) struct Frame {
     pub(crate) port: u16,
     pub(crate) queue: u8,
     pub(crate) size_bytes: u32,
-    /// Its flow.
-    pub(crate) flow: u32,
 }
-
-impl Frame {
-    /// IPv4 addresses and ports of the flow, as packets carry them.
-    fn addresses(flow: u32) -> [u8; 12] {
-        let [a, b, c, d] = flow.to_be_bytes();
-        [10, a, b, c, 10, 0, 0, d, 0x1F, 0x90, a, d]
-    }
-
-    /// The program's hash of a flow: FNV-1a of addresses and ports, then of the protocol.
-    pub(crate) fn flow_hash(flow: u32) -> u64 {
-        let bytes = Frame::addresses(flow).into_iter().chain([UDP]);
-        bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
-        })
-    }
-}
-
-const UDP: u8 = 17;
 
 /// Writes the program of docs/dpdk.md to a folder.
 pub(crate) fn write_program(folder: &Path) {
     let program = include_str!("../../../../docs/programs/dpdk_switch.c");
     fs::write(folder.join("switch.c"), program).expect("written");
-    let decision = include_str!("../../../../docs/programs/dpdk_decision.h");
-    fs::write(folder.join("dpdk_decision.h"), decision).expect("written");
 }
 
-/// A frame for each packet: its destination is port and queue, it carries its flow and its number, and its microseconds
+/// A frame for each packet: its destination is port and queue, it carries its number, and its microseconds
 /// are the packet's ns.
 pub(crate) fn write_capture(path: &Path, frames: &[Frame]) {
     let file = fs::File::create(path).expect("writable");
@@ -121,7 +99,7 @@ pub(crate) fn write_capture(path: &Path, frames: &[Frame]) {
     let version = u32::from_ne_bytes([a, b, c, d]);
     file.write_all(&words(&[0xA1B2_C3D4, version, 0, 0, 65_535, 1])).expect("written");
     for (id, packet) in (0_u32..).zip(frames) {
-        let &Frame { time_ns, port, queue, size_bytes, flow } = packet;
+        let &Frame { time_ns, port, queue, size_bytes } = packet;
         let seconds = u32::try_from(time_ns / 1_000_000).expect("a short trace");
         let rest = (time_ns % 1_000_000) as u32;
         file.write_all(&words(&[seconds, rest, size_bytes, size_bytes])).expect("written");
@@ -129,9 +107,7 @@ pub(crate) fn write_capture(path: &Path, frames: &[Frame]) {
         let mut frame = vec![2, 0, 0, 0, port, queue, 2, 0];
         assert_eq!(frame.len(), NUMBER_AT);
         frame.extend(id.to_ne_bytes());
-        frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0, 0, 64, UDP, 0, 0]);
-        frame.extend(Frame::addresses(flow));
-        assert!(NUMBER_AT + 6 <= size_bytes as usize);
+        assert!(NUMBER_AT + 4 <= size_bytes as usize);
         frame.resize(size_bytes as usize, 0);
         file.write_all(&frame).expect("written");
     }

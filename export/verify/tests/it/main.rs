@@ -18,7 +18,6 @@ mod event_log;
 mod lagging_ports;
 mod ns3_page;
 mod onnx;
-mod policy_code;
 mod replay;
 mod under_traffic;
 mod verilog;

@@ -34,7 +34,7 @@ fn the_pages_program_decides_alike() {
     );
     let frame = |event: &&Event| {
         let &&Event { time_ns, port, queue, size_bytes, .. } = event;
-        Frame { time_ns, port, queue, size_bytes, flow: 0 }
+        Frame { time_ns, port, queue, size_bytes }
     };
     let frames: Vec<Frame> = arrivals.iter().map(frame).collect();
     for compiler in &COMPILERS[..2] {

@@ -1,43 +1,21 @@
-//! Policies on a switch's own queues as code, and a check of what such code has decided.
+//! A check of what the code of a model's whole decision has decided.
 
-use super::models::{ModelFile, Written, write_folder};
+use super::models::ModelFile;
 use crate::PipelineError;
-use crate::files::{read_text, spare_inputs};
+use crate::files::read_text;
 use dropcast_data::SwitchSpec;
-use dropcast_export::{EmittedFile, PolicyCode, PolicyEvent, PolicyPackets, credence_packets};
-use dropcast_switch::PolicySpec;
+use dropcast_export::{PolicyEvent, PolicyPackets, credence_packets};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Writes a policy as code for a switch into `folder`: early drops in bursts over Dynamic Thresholds, or FAB.
-///
-/// # Errors
-/// If the policy is another one, the code cannot do what it or the switch needs, or a file cannot be written or would replace one of
-/// `inputs`.
-pub fn export_policy(
-    policy: &PolicySpec,
-    spec: &SwitchSpec,
-    inputs: &[PathBuf],
-    folder: &Path,
-) -> Result<Vec<Written>, PipelineError> {
-    let files = code_of(policy)?.files(spec).map_err(unfit)?;
-    for file in &files {
-        spare_inputs(&folder.join(&file.name), inputs)?;
-    }
-    write_folder(folder, &files)?;
-    let written =
-        |file: EmittedFile| Written { path: folder.join(file.name), bytes: file.bytes.len() };
-    Ok(files.into_iter().map(written).collect())
-}
-
-/// What came of comparing verdicts with the policy's.
+/// What came of comparing verdicts with those of the whole decision.
 #[derive(Debug, Serialize)]
 pub struct VerdictCheck {
     /// The file of verdicts.
     pub verdicts: PathBuf,
     /// Packets that arrive.
     pub packets: usize,
-    /// Those that the policy drops.
+    /// Those that the decision drops.
     pub dropped: usize,
     /// Those about which the verdict is another.
     pub mismatches: usize,
@@ -45,7 +23,7 @@ pub struct VerdictCheck {
     pub first_mismatches: Vec<VerdictMismatch>,
 }
 
-/// A packet about which the verdict is not the policy's.
+/// A packet about which the verdict is another.
 #[derive(Debug, Serialize)]
 pub struct VerdictMismatch {
     /// The line of the verdict, from 1.
@@ -58,7 +36,7 @@ pub struct VerdictMismatch {
     pub queue: usize,
     /// Its size.
     pub size_bytes: u32,
-    /// Whether the policy accepts it.
+    /// Whether the decision accepts it.
     pub expected_accepted: bool,
 }
 
@@ -66,7 +44,7 @@ impl VerdictCheck {
     /// Number of mismatches kept.
     pub const SHOWN: usize = 5;
 
-    /// Why the verdicts are not those of the policy, or of the model's whole decision; none if they are.
+    /// Why the verdicts are not those of the model's whole decision; none if they are.
     pub fn failure(&self) -> Option<String> {
         match self.mismatches {
             0 => None,
@@ -76,21 +54,8 @@ impl VerdictCheck {
     }
 }
 
-/// Compares a file of verdicts, a line with 0 or 1 for each packet that arrives in the packets of [`export_policy`], with the
-/// policy's.
-///
-/// # Errors
-/// If the policy is another one, its code cannot do what it or the switch needs, or the file does not have such lines.
-pub fn check_verdicts(
-    policy: &PolicySpec,
-    spec: &SwitchSpec,
-    verdicts: &Path,
-) -> Result<VerdictCheck, PipelineError> {
-    let code = code_of(policy)?;
-    compare(&code.golden(spec).map_err(unfit)?, code.packets_file(), verdicts)
-}
-
-/// The same for the whole decision of a model, of which the target `vectors` writes packets.
+/// Compares a file of verdicts, a line with 0 or 1 for each packet that arrives in the packets that the target `vectors` writes of a
+/// model's whole decision, with its own.
 ///
 /// # Errors
 /// If the model or the switch has no such decision, or the file does not have such lines.
@@ -154,19 +119,4 @@ fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
         }
     };
     (1..).zip(text.lines()).map(verdict).collect()
-}
-
-fn code_of(policy: &PolicySpec) -> Result<PolicyCode, PipelineError> {
-    match policy {
-        PolicySpec::SpareTails(parameters) => Ok(PolicyCode::SpareTails(parameters.clone())),
-        PolicySpec::Fab(parameters) => Ok(PolicyCode::Fab(parameters.clone())),
-        _ => Err(unfit(format!(
-            "{}: only spare-tails and fab are exported as code; a model, as Credence, is with --target and --switch",
-            policy.name()
-        ))),
-    }
-}
-
-fn unfit(problem: impl ToString) -> PipelineError {
-    PipelineError::setting("policy", problem.to_string())
 }

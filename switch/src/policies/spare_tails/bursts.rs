@@ -1,14 +1,15 @@
-//! Early drops in bursts, so that senders are in recovery when their tails are dropped (`lab/notes/spare-tails.md`).
+//! What a switch knows of bursts and their flows, and which of their packets it drops early.
 
-use crate::NotReady;
-use core::ops::RangeInclusive;
+use crate::BuildError;
+use crate::flow_table::FlowTable;
+use std::ops::RangeInclusive;
 
 /// Shorter packets are neither counted nor dropped early.
-pub const LEAST_BYTES: u32 = 512;
+pub(super) const LEAST_BYTES: u32 = 512;
 /// A flow that sends more packets than this after a pause, beyond those of its first flight that were dropped, had more than one.
-pub const MOST_LATER: u16 = 16;
+const MOST_LATER: u16 = 16;
 /// A burst is at most so many new flows.
-pub const MOST_BURST_FLOWS: usize = 8;
+pub(super) const MOST_BURST_FLOWS: usize = 8;
 
 /// Packets of a flow that are counted.
 const COUNTED: usize = 32;
@@ -29,27 +30,26 @@ const PAUSE: u64 = 8;
 /// From this packet on a gap may be a pause.
 const PAUSES_FROM: u16 = 4;
 
-/// The constants of a switch and of the decision, which `dropcast export --policy spare-tails` writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpareTailsConstants {
+/// A switch, and the parameters of the decision there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BurstParameters {
     /// The shared buffer, `B`.
-    pub buffer_bytes: u32,
-    /// Ports, `N`; at least 1.
-    pub ports: u32,
+    pub(super) buffer_bytes: u32,
+    /// Ports, `N`.
+    pub(super) ports: usize,
     /// A burst is on at a queue while `burst_flows` new flows began there within this time; at least 1.
-    pub window_ns: u32,
+    pub(super) window_ns: u64,
     /// New flows that are a burst: 1 to [`MOST_BURST_FLOWS`].
-    pub burst_flows: u32,
+    pub(super) burst_flows: usize,
     /// A flow is new after a silence longer than this.
-    pub silence_ns: u32,
+    pub(super) silence_ns: u64,
     /// Nothing is dropped early while the buffer holds less.
-    pub least_held_bytes: u32,
+    pub(super) least_held_bytes: u32,
 }
 
-/// What is known of a flow: 32 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowState {
-    hash: u64,
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowState {
     began_ns: u64,
     seen_ns: u64,
     /// That arrived.
@@ -65,8 +65,9 @@ pub struct FlowState {
 }
 
 /// Whether a flow is of a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Counted {
+    #[default]
     No,
     Yes,
     /// Yes, and it had more than one flight.
@@ -74,18 +75,6 @@ enum Counted {
 }
 
 impl FlowState {
-    /// A slot without a flow.
-    pub const EMPTY: Self = FlowState {
-        hash: 0,
-        began_ns: 0,
-        seen_ns: 0,
-        packets: 0,
-        dropped: 0,
-        later: 0,
-        counted: Counted::No,
-        telling: 0,
-    };
-
     /// Whether a packet comes after a gap much longer than those between the packets before it.
     fn pauses(&self, now_ns: u64) -> bool {
         let gap_ns = now_ns.saturating_sub(self.seen_ns);
@@ -96,24 +85,18 @@ impl FlowState {
 }
 
 /// The beginnings of flows at a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueBursts {
+#[derive(Clone, Copy, Debug, Default)]
+struct QueueBursts {
     /// When the last flows began, the last one first.
     began_ns: [u64; MOST_BURST_FLOWS],
     /// How many of them are known.
-    begun: u8,
+    begun: usize,
     /// When the burst began that is on.
     on_since_ns: Option<u64>,
 }
 
-impl QueueBursts {
-    /// A queue that no flow was seen at.
-    pub const NONE: Self =
-        QueueBursts { began_ns: [0; MOST_BURST_FLOWS], begun: 0, on_since_ns: None };
-}
-
 /// What a switch learned from its bursts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Learned {
     /// Flows whose first flight had so many packets, and one more.
     reached: [u32; COUNTED],
@@ -126,8 +109,6 @@ struct Learned {
 }
 
 impl Learned {
-    const NOTHING: Self = Learned { reached: [0; COUNTED], went_on: 0, known: 0, may_give: 0 };
-
     /// A flow of a burst sent these packets.
     fn count(&mut self, packets: RangeInclusive<usize>) {
         for reached in self.reached.get_mut(packets).unwrap_or_default() {
@@ -157,23 +138,18 @@ impl Learned {
 }
 
 /// A packet that arrives, and what it finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arriving {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arriving {
     /// Hash of its flow; 0 if that is not known.
-    pub flow_hash: u64,
+    pub(super) flow_hash: u64,
     /// Its queue of the switch.
-    pub queue: usize,
+    pub(super) queue: usize,
     /// Its size.
-    pub size_bytes: u32,
+    pub(super) size_bytes: u32,
     /// What its queue holds of the shared buffer.
-    pub queue_bytes: u32,
+    pub(super) queue_bytes: u32,
     /// What the buffer holds.
-    pub occupancy_bytes: u32,
-}
-
-/// The slot of a flow in a table of so many, a power of two: by the last bits of its hash, which must be uniform.
-pub fn flow_slot(flow_hash: u64, slots: usize) -> usize {
-    (flow_hash & (slots as u64 - 1)) as usize
+    pub(super) occupancy_bytes: u32,
 }
 
 /// Drops one early packet of each flow of a burst that fills the buffer, if the flow's later packets will tell its sender.
@@ -201,68 +177,49 @@ pub fn flow_slot(flow_hash: u64, slots: usize) -> usize {
 ///
 /// Packets of unknown flows, and those below [`LEAST_BYTES`], are the base's alone: acknowledgements, requests, tails.
 ///
-/// Integers only, no allocation. The memory of queues, `Q`, and of flows, `F`, is the caller's: arrays, mutable slices or
-/// vectors. Flows whose hashes agree in the last bits share a slot; the last one has it.
+/// Flows whose hashes agree in the last bits share a slot; the last one has it.
 #[derive(Clone, Debug)]
-pub struct SpareTails<Q, F> {
-    constants: SpareTailsConstants,
-    queues: Q,
-    flows: F,
+pub(super) struct EarlyDrops {
+    parameters: BurstParameters,
+    queues: Vec<QueueBursts>,
+    flows: FlowTable<FlowState>,
     learned: Learned,
 }
 
-impl<Q, F> SpareTails<Q, F>
-where
-    Q: AsMut<[QueueBursts]>,
-    F: AsMut<[FlowState]>,
-{
-    /// A switch that has seen no packets. What the memory holds is overwritten.
+impl EarlyDrops {
+    /// A switch of so many queues that has seen no packets, with a table of so many flows.
     ///
     /// # Errors
-    /// If a constant is out of range, there are no queues, or the slots for flows are no power of two.
-    pub fn new(
-        constants: SpareTailsConstants,
-        mut queues: Q,
-        mut flows: F,
-    ) -> Result<Self, NotReady> {
-        let SpareTailsConstants { ports, window_ns, burst_flows, .. } = constants;
-        let is_a_burst = (1..=MOST_BURST_FLOWS as u32).contains(&burst_flows);
-        if ports == 0 || window_ns == 0 || !is_a_burst {
-            return Err(NotReady::BadConstants);
-        }
-        if queues.as_mut().is_empty() {
-            return Err(NotReady::TooLittleMemory("queues"));
-        }
-        if !flows.as_mut().len().is_power_of_two() {
-            return Err(NotReady::TooLittleMemory("flows"));
-        }
-        queues.as_mut().fill(QueueBursts::NONE);
-        flows.as_mut().fill(FlowState::EMPTY);
-        Ok(SpareTails { constants, queues, flows, learned: Learned::NOTHING })
+    /// If the slots for flows are no power of two up to 2^24.
+    pub(super) fn new(
+        parameters: BurstParameters,
+        queues: usize,
+        flows: usize,
+    ) -> Result<Self, BuildError> {
+        Ok(EarlyDrops {
+            parameters,
+            queues: vec![QueueBursts::default(); queues],
+            flows: FlowTable::new(flows)?,
+            learned: Learned::default(),
+        })
     }
 
     /// A packet arrives at `now_ns`, which never falls, and the base accepts it or not. Returns whether the switch does.
-    ///
-    /// # Panics
-    /// If there is no such queue.
-    pub fn accepts(&mut self, packet: &Arriving, base_accepts: bool, now_ns: u64) -> bool {
+    pub(super) fn accepts(&mut self, packet: &Arriving, base_accepts: bool, now_ns: u64) -> bool {
         let &Arriving { flow_hash, queue, size_bytes, queue_bytes, occupancy_bytes } = packet;
         if flow_hash == 0 || size_bytes < LEAST_BYTES {
             return base_accepts;
         }
-        let SpareTailsConstants { buffer_bytes, ports, window_ns, silence_ns, .. } = self.constants;
-        let flows = self.flows.as_mut();
-        let slot = flow_slot(flow_hash, flows.len());
-        let is_known = flows[slot].hash == flow_hash
-            && now_ns.saturating_sub(flows[slot].seen_ns) <= u64::from(silence_ns);
-        if !is_known {
-            flows[slot] = FlowState { hash: flow_hash, began_ns: now_ns, ..FlowState::EMPTY };
+        let BurstParameters { buffer_bytes, ports, window_ns, silence_ns, .. } = self.parameters;
+        let flow = self.flows.flow(flow_hash);
+        let is_new = flow.packets == 0 || now_ns.saturating_sub(flow.seen_ns) > silence_ns;
+        if is_new {
+            *flow = FlowState { began_ns: now_ns, ..FlowState::default() };
         }
-        let is_on = self.is_on(queue, !is_known, now_ns);
-        let (flow, learned) = (&mut self.flows.as_mut()[slot], &mut self.learned);
+        let is_on = self.is_on(queue, is_new, now_ns);
+        let (flow, learned) = (self.flows.flow(flow_hash), &mut self.learned);
         let has_paused = flow.later > 0 || flow.pauses(now_ns);
-        let is_of_burst =
-            is_on && !has_paused && now_ns.saturating_sub(flow.began_ns) < window_ns.into();
+        let is_of_burst = is_on && !has_paused && now_ns.saturating_sub(flow.began_ns) < window_ns;
         let number = usize::from(flow.packets);
         (flow.seen_ns, flow.packets) = (now_ns, flow.packets.saturating_add(1));
         if has_paused {
@@ -280,9 +237,9 @@ where
                 learned.count(uncounted..=number.min(COUNTED - 1));
             }
         }
-        let is_long = u64::from(queue_bytes) * 2 * u64::from(ports) >= u64::from(buffer_bytes);
+        let is_long = u64::from(queue_bytes) * 2 * (ports as u64) >= u64::from(buffer_bytes);
         let gives = is_on
-            && occupancy_bytes >= self.constants.least_held_bytes
+            && occupancy_bytes >= self.parameters.least_held_bytes
             && is_long
             && number < COUNTED
             && learned.may_give >> number & 1 == 1
@@ -303,16 +260,16 @@ where
 
     /// A packet arrives at a queue, of a new flow or not. Returns whether a burst is on there.
     fn is_on(&mut self, queue: usize, is_new: bool, now_ns: u64) -> bool {
-        let QueueBursts { began_ns, begun, on_since_ns } = &mut self.queues.as_mut()[queue];
-        let flows = self.constants.burst_flows as usize;
+        let QueueBursts { began_ns, begun, on_since_ns } = &mut self.queues[queue];
+        let BurstParameters { burst_flows, window_ns, .. } = self.parameters;
         if is_new {
             began_ns.rotate_right(1);
             began_ns[0] = now_ns;
-            *begun = begun.saturating_add(1).min(MOST_BURST_FLOWS as u8);
+            *begun = (*begun + 1).min(MOST_BURST_FLOWS);
         }
-        let since_ns = now_ns.saturating_sub(began_ns[flows - 1]);
-        let is_on = usize::from(*begun) >= flows && since_ns < self.constants.window_ns.into();
-        let most_ns = u64::from(self.constants.window_ns) * MOST_WINDOWS;
+        let since_ns = now_ns.saturating_sub(began_ns[burst_flows - 1]);
+        let is_on = *begun >= burst_flows && since_ns < window_ns;
+        let most_ns = window_ns * MOST_WINDOWS;
         let ends = on_since_ns
             .is_some_and(|since_ns| !is_on || now_ns.saturating_sub(since_ns) >= most_ns);
         if ends {
@@ -333,43 +290,9 @@ mod tests {
     /// Packets at 0, 100, 200 and 300: a gap of more than eight times 100 is a pause, from the fourth packet on.
     #[test]
     fn a_pause_is_a_gap_much_longer_than_those_before() {
-        let flow = FlowState { seen_ns: 300, packets: 4, ..FlowState::EMPTY };
+        let flow = FlowState { seen_ns: 300, packets: 4, ..FlowState::default() };
         assert!(!flow.pauses(1_100) && flow.pauses(1_101));
-        let three = FlowState { seen_ns: 200, packets: 3, ..FlowState::EMPTY };
+        let three = FlowState { seen_ns: 200, packets: 3, ..FlowState::default() };
         assert!(!three.pauses(1_000_000));
-    }
-
-    #[test]
-    fn memory_is_what_the_page_says() {
-        assert_eq!([size_of::<FlowState>(), size_of::<QueueBursts>()], [32, 88]);
-    }
-
-    #[test]
-    fn what_cannot_be_is_refused() {
-        let right = SpareTailsConstants {
-            buffer_bytes: 1_000,
-            ports: 1,
-            window_ns: 1,
-            burst_flows: 4,
-            silence_ns: 1,
-            least_held_bytes: 500,
-        };
-        let refused = |constants, queues: usize, flows: usize| {
-            let (mut all_queues, mut all_flows) = ([QueueBursts::NONE; 2], [FlowState::EMPTY; 4]);
-            SpareTails::new(constants, &mut all_queues[..queues], &mut all_flows[..flows]).err()
-        };
-        assert_eq!(refused(right, 2, 4), None);
-        assert_eq!(refused(right, 0, 4), Some(NotReady::TooLittleMemory("queues")));
-        for slots in [0, 3] {
-            assert_eq!(refused(right, 2, slots), Some(NotReady::TooLittleMemory("flows")));
-        }
-        for wrong in [
-            SpareTailsConstants { ports: 0, ..right },
-            SpareTailsConstants { window_ns: 0, ..right },
-            SpareTailsConstants { burst_flows: 0, ..right },
-            SpareTailsConstants { burst_flows: 9, ..right },
-        ] {
-            assert_eq!(refused(wrong, 2, 4), Some(NotReady::BadConstants));
-        }
     }
 }

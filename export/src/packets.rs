@@ -1,19 +1,17 @@
-//! Packets on which code must decide as the fabric's policy does.
+//! Packets on which code must decide as the policy does.
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{Buffer, Fit, LineRate, Observer, Packet, Policy, Removal, Switch};
 
 /// A packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketArrival {
+pub(crate) struct PacketArrival {
     /// When.
-    pub time_ns: u64,
+    pub(crate) time_ns: u64,
     /// Its queue of the switch.
-    pub queue: usize,
+    pub(crate) queue: usize,
     /// Its size.
-    pub size_bytes: u32,
-    /// Hash of its flow; 0 if that is not known.
-    pub flow_hash: u64,
+    pub(crate) size_bytes: u32,
 }
 
 /// A packet that arrives, or leaves its queue.
@@ -27,8 +25,6 @@ pub struct PolicyEvent {
     pub queue: usize,
     /// Its size.
     pub size_bytes: u32,
-    /// Hash of its flow; 0 if that is not known.
-    pub flow_hash: u64,
     /// Of one that arrives: whether it is accepted. None: it leaves.
     pub accepted: Option<bool>,
 }
@@ -47,17 +43,12 @@ impl PolicyPackets {
     }
 
     /// As packet events (`docs/events.md`), with one more column: whether a packet that arrives is accepted, 0 or 1; 0 for
-    /// those that leave. There is a column of flows if any is known.
+    /// those that leave.
     pub fn to_csv(&self) -> String {
-        let knows_flows = self.events.iter().any(|event| event.flow_hash > 0);
-        let flow_column = if knows_flows { "flow_hash," } else { "" };
-        let mut text = format!("time_ns,kind,port,queue,size_bytes,{flow_column}accepted\n");
-        for event in &self.events {
-            let PolicyEvent { time_ns, port, queue, size_bytes, flow_hash, accepted } = event;
-            let flow = if knows_flows { format!("{flow_hash},") } else { String::new() };
-            let (kind, accepted) =
-                (u8::from(accepted.is_none()), u8::from(*accepted == Some(true)));
-            text += &format!("{time_ns},{kind},{port},{queue},{size_bytes},{flow}{accepted}\n");
+        let mut text = "time_ns,kind,port,queue,size_bytes,accepted\n".to_owned();
+        for &PolicyEvent { time_ns, port, queue, size_bytes, accepted } in &self.events {
+            let (kind, accepted) = (u8::from(accepted.is_none()), u8::from(accepted == Some(true)));
+            text += &format!("{time_ns},{kind},{port},{queue},{size_bytes},{accepted}\n");
         }
         text
     }
@@ -71,14 +62,12 @@ pub(crate) fn decided(
 ) -> PolicyPackets {
     let mut switch = Switch::new(spec, Fit::Exact, policy, LineRate::new(spec));
     let queues_per_port = usize::from(spec.queues_per_port);
-    let mut heard = Heard { events: Vec::new(), flows: Vec::new(), queues_per_port };
+    let mut heard = Heard { events: Vec::new(), queues_per_port };
     for (id, arrival) in (0..).zip(arrivals) {
-        let PacketArrival { time_ns, queue, size_bytes, flow_hash } = arrival;
-        heard.flows.push(flow_hash);
+        let PacketArrival { time_ns, queue, size_bytes } = arrival;
         switch.advance(time_ns, &mut heard);
-        let packet = Packet { flow_hash, ..Packet::new(id, queue, size_bytes) };
-        let accepted = switch.admit(&packet, time_ns, &mut heard);
-        heard.hear(time_ns, queue, size_bytes, flow_hash, Some(accepted));
+        let accepted = switch.admit(&Packet::new(id, queue, size_bytes), time_ns, &mut heard);
+        heard.hear(time_ns, queue, size_bytes, Some(accepted));
     }
     PolicyPackets { events: heard.events }
 }
@@ -86,28 +75,18 @@ pub(crate) fn decided(
 /// Hears of every packet.
 struct Heard {
     events: Vec<PolicyEvent>,
-    /// By packet.
-    flows: Vec<u64>,
     queues_per_port: usize,
 }
 
 impl Heard {
-    fn hear(
-        &mut self,
-        time_ns: u64,
-        queue: usize,
-        size_bytes: u32,
-        flow_hash: u64,
-        accepted: Option<bool>,
-    ) {
+    fn hear(&mut self, time_ns: u64, queue: usize, size_bytes: u32, accepted: Option<bool>) {
         let (port, queue) = (queue / self.queues_per_port, queue % self.queues_per_port);
-        self.events.push(PolicyEvent { time_ns, port, queue, size_bytes, flow_hash, accepted });
+        self.events.push(PolicyEvent { time_ns, port, queue, size_bytes, accepted });
     }
 }
 
 impl Observer for Heard {
     fn removed(&mut self, removal: &Removal, _: &Buffer) {
-        let flow_hash = self.flows[removal.packet.id as usize];
-        self.hear(removal.time, removal.queue, removal.packet.size_bytes, flow_hash, None);
+        self.hear(removal.time, removal.queue, removal.packet.size_bytes, None);
     }
 }
