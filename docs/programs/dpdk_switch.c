@@ -173,7 +173,8 @@ int main(int argc, char **argv)
         }
         line_rate_bps[port] = link.link_speed * UINT64_C(1000000);
     }
-    if (example_init(&state, PORTS, QUEUES, EXAMPLE_SWITCH_BUFFER_BYTES, EXAMPLE_SWITCH_BASE_RTT_NS, line_rate_bps) != EXAMPLE_READY) {
+    if (example_init(&state, PORTS, QUEUES, EXAMPLE_SWITCH_BUFFER_BYTES, EXAMPLE_SWITCH_BASE_RTT_NS, line_rate_bps)
+        != EXAMPLE_READY) {
         rte_exit(EXIT_FAILURE, "the decision was exported for other line rates\n");
     }
     while (left > 0) {

@@ -1,26 +1,20 @@
 #!/usr/bin/env python3
 """Tables of a map that was run with several sets of seeds: each cell has the range over the sets.
 
-    dropcast-lab map lab/maps/senders.toml -o runs/senders                   # and with other seeds in the file
-    lab/benches/map_tables.py runs/senders/map.json runs/senders-601/map.json
-    lab/benches/map_tables.py runs/*/map.json --measure incast_over_10_ms --scale 100 --policies dt:alpha=8 lqd spare-tails
+    dropcast-lab map lab/maps/senders.toml -o runs/senders-501               # and with other seeds in the file
+    lab/benches/map_tables.py runs/senders-*/map.json --without idealised
+    lab/benches/map_tables.py runs/senders-*/map.json --measure incast_slowdown_mean --policies dt:alpha=16 lqd
 
-Without --measure: in how many pairs of a point and a measure each policy is better, and worse, than each rival, by set.
-With it: that measure at each point, of the best policy that predicts nothing (chosen on other runs) and of others.
-With --pair OF THAN: in how many pairs OF is better than THAN and worse, by set, and where: paired t-tests over the runs at a
-false discovery rate of 5%, as maps compare with rivals. It needs scipy.
+Without --measure: in how many pairs of a point and a measure each policy is better, and worse, than the best alpha, the best that
+predicts nothing and pushes nothing out (both chosen on other runs), and LQD, by set or pooled: paired t-tests over the runs at a
+false discovery rate of 5% (Benjamini and Hochberg), as maps compare; it needs scipy. With --measure: that measure at each point.
 Markdown on standard output.
 """
 
 import argparse
 import json
 
-RIVALS = {
-    "best alpha": "over_alpha",
-    "best plain": "over_plain",
-    "LQD": "over_lqd",
-    "its base": "over_base",
-}
+RIVALS = {"the best alpha": "best_alpha", "the best of all that predict nothing": "best_plain", "LQD": None}
 
 
 def row(cells):
@@ -32,87 +26,58 @@ def header(cells):
     print("|" + "---|" * len(cells))
 
 
-def counts(maps):
-    header(["policy", *(f"{name}: {verdict}" for name in RIVALS for verdict in ("better", "worse"))])
-    for policy in [own["policy"] for own in maps[0]["tally"]["policies"]]:
-        cells = []
-        for rival in RIVALS.values():
-            of_sets = [
-                next(own for own in one["tally"]["policies"] if own["policy"] == policy)[rival] for one in maps
-            ]
-            for count in ("better", "worse"):
-                cells.append(", ".join("-" if own is None else str(own[count]) for own in of_sets))
-        row([policy, *cells])
-    print(f"\n{', '.join(str(one['tally']['pairs']) for one in maps)} pairs")
-
-
-def better_in_something(maps, policy, rival, points_only):
-    """At how many points a policy is better than a rival in some measure and worse in none, by set."""
-    found = []
-    for one in maps:
-        points = [point for point in one["points"] if points_only(point)]
-        good = 0
-        for point in points:
-            verdicts = [
-                (own[rival] or {}).get("verdict")
-                for finding in point["findings"]
-                for own in finding["policies"]
-                if own["policy"] == policy
-            ]
-            good += "better" in verdicts and "worse" not in verdicts
-        found.append((good, len(points)))
-    return found
-
-
-def worse_where(maps, policy, rival):
-    """The points and measures in which a policy is worse than a rival: how many sets say so."""
-    places = {}
-    for one in maps:
-        for point in one["points"]:
-            for finding in point["findings"]:
-                for own in finding["policies"]:
-                    over = own[rival]
-                    if own["policy"] == policy and over and over["verdict"] == "worse":
-                        best = finding["best_alpha" if rival == "over_alpha" else "best_plain"]
-                        place = (name(point), finding["measure"])
-                        share = "from 0" if over["relative"] is None else f"{over['relative']:+.0%}"
-                        places.setdefault(place, []).append(f"{share} {best}")
-    return places
-
-
 def name(point):
     return ", ".join(f"{axis} {value}" for axis, value in point["condition"]["at"])
 
 
-def paired(point, measure, of, than):
-    """The p value of a paired t-test, and whether `of` is better; means are of the runs that both have."""
+def gains(one, place, measure, policy, rival):
+    """How much better a policy is than a rival in each run that both have."""
+    point = one["points"][place]
+    values = {own["policy"]: own["measures"][measure]["runs"][: one["settings"]["runs"]] for own in point["values"]}
+    if rival is None:
+        return []
+    both = [pair for pair in zip(values[policy], values[rival], strict=True) if None not in pair]
+    return [ours - theirs if measure == "goodput_bps" else theirs - ours for ours, theirs in both]
+
+
+def tested(found):
+    """The p value of a paired t-test, and whether the policy is better; none without two runs."""
     from scipy import stats
 
-    runs = {own["policy"]: own["measures"][measure]["runs"] for own in point["values"] if own["policy"] in (of, than)}
-    both = [(one, other) for one, other in zip(runs[of], runs[than], strict=True) if None not in (one, other)]
-    if len(both) < 2:
+    if len(found) < 2:
         return None
-    means = [sum(values) / len(both) for values in zip(*both, strict=True)]
-    is_same = len({one - other for one, other in both}) == 1
-    p = float(means[0] == means[1]) if is_same else stats.ttest_rel(*zip(*both, strict=True)).pvalue
-    return p, (means[0] > means[1]) == (measure == "goodput_bps"), means
+    same = len(set(found)) == 1
+    return float(found[0] == 0) if same else stats.ttest_1samp(found, 0).pvalue, sum(found) > 0
 
 
-def compare(maps, of, than):
-    for number, one in enumerate(maps, 1):
-        pairs = [
-            (found, f"{name(point)}, {measure}")
-            for point in one["points"]
-            for measure in one["settings"]["measures"]
-            if (found := paired(point, measure, of, than))
-        ]
-        pairs.sort(key=lambda pair: pair[0][0])
-        passed = [at for at, ((p, *_), _) in enumerate(pairs, 1) if p <= 0.05 * at / len(pairs)]
-        sure = pairs[: max(passed, default=0)]
-        better = sum(is_better for (_, is_better, _), _ in sure)
-        print(f"set {number}: better in {better}, worse in {len(sure) - better} of {len(pairs)}")
-        for (_, is_better, means), place in sure:
-            print(f"- {'better' if is_better else 'worse'}: {place}: {means[0]:.4g} for {means[1]:.4g}")
+def count(maps, policy, rival, without):
+    """In how many pairs of a point and a measure a policy is better, and worse, in the runs of these sets together."""
+    found = []
+    for place, point in enumerate(maps[0]["points"]):
+        if point["condition"]["grid"] in without:
+            continue
+        for number, finding in enumerate(point["findings"]):
+            rivals = [one["points"][place]["findings"][number][rival] if rival else "lqd" for one in maps]
+            all_gains = [gains(one, place, finding["measure"], policy, own) for one, own in zip(maps, rivals, strict=True)]
+            found.append(tested(sum(all_gains, [])))
+    found = sorted(pair for pair in found if pair)
+    sure = max((at for at, (p, _) in enumerate(found, 1) if p <= 0.05 * at / len(found)), default=0)
+    better = sum(is_better for _, is_better in found[:sure])
+    return better, sure - better
+
+
+def counts(maps, without, pooled):
+    header(["policy", *(f"than {name}: {verdict}" for name in RIVALS for verdict in ("better", "worse"))])
+    sets = [maps] if pooled else [[one] for one in maps]
+    for policy in [own["policy"] for own in maps[0]["points"][0]["values"]]:
+        cells = []
+        for rival in RIVALS.values():
+            by_set = [count(those, policy, rival, without) for those in sets]
+            cells += [", ".join(str(found[which]) for found in by_set) for which in (0, 1)]
+        row([policy, *cells])
+    grids = maps[0]["points"]
+    points = sum(point["condition"]["grid"] not in without for point in grids)
+    print(f"\n{points} points x {len(grids[0]['findings'])} measures")
 
 
 def shown(value):
@@ -120,60 +85,35 @@ def shown(value):
 
 
 def span(values):
-    values = [value for value in values if value is not None]
-    if not values:
-        return "-"
-    low, high = shown(min(values)), shown(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
-def mean(point, policy, measure, scale):
-    for own in point["values"]:
-        if own["policy"] == policy:
-            found = own["measures"][measure]["mean"]
-            return None if found is None else found["mean"] * scale
-    return None
+    texts = [shown(value) for value in sorted(value for value in values if value is not None)]
+    return "" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]}-{texts[-1]}"
 
 
 def table(maps, measure, scale, policies):
-    header(["point", "best plain", *policies])
+    header(["", *policies])
     for points in zip(*(one["points"] for one in maps), strict=True):
-        best = []
-        for point in points:
-            finding = next(own for own in point["findings"] if own["measure"] == measure)
-            best.append(mean(point, finding["best_plain"], measure, scale))
-        others = [span([mean(point, policy, measure, scale) for point in points]) for policy in policies]
-        row([name(points[0]), span(best), *others])
+
+        def mean(point, policy):
+            found = next(own for own in point["values"] if own["policy"] == policy)["measures"][measure]["mean"]
+            return None if found is None else found["mean"] * scale
+
+        row([name(points[0]), *(span([mean(point, policy) for point in points]) for policy in policies)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("maps", nargs="+", help="map.json of each set of seeds")
+    parser.add_argument("--without", nargs="+", default=[], help="grids that are not counted")
+    parser.add_argument("--pooled", action="store_true", help="count in the runs of all sets together")
     parser.add_argument("--measure", help="a table of this measure, in place of the counts")
     parser.add_argument("--scale", type=float, default=1.0, help="what values are multiplied by: 100 for shares in %%")
-    parser.add_argument("--policies", nargs="+", default=["lqd"], help="columns beside the best")
-    parser.add_argument("--worse", help="where this policy is worse than the best alpha, and than the best plain one")
-    parser.add_argument("--least-burst", type=float, default=1.0, help="with --worse: points that LQD is compared at")
-    parser.add_argument("--pair", nargs=2, metavar=("OF", "THAN"), help="compare two policies with each other")
+    parser.add_argument("--policies", nargs="+", default=["lqd"], help="columns of --measure")
     args = parser.parse_args()
     maps = [json.load(open(path)) for path in args.maps]
     if args.measure:
         table(maps, args.measure, args.scale, args.policies)
-    elif args.pair:
-        compare(maps, *args.pair)
-    elif args.worse:
-        for rival in ("over_alpha", "over_plain"):
-            print(f"\n{rival}:")
-            for (place, measure), sets in sorted(worse_where(maps, args.worse, rival).items()):
-                print(f"- {place}, {measure}: {'; '.join(sets)}")
-
-        def overflows(point):
-            return any(axis == "burst" and float(value) >= args.least_burst for axis, value in point["condition"]["at"])
-
-        print("\nbetter than LQD in something and worse in nothing, of points with such bursts:")
-        print(", ".join(f"{good} of {of}" for good, of in better_in_something(maps, args.worse, "over_lqd", overflows)))
     else:
-        counts(maps)
+        counts(maps, args.without, args.pooled)
 
 
 if __name__ == "__main__":

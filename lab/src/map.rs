@@ -1,7 +1,7 @@
 //! Where an oracle pays: policies compared over many conditions (`lab/notes/where-an-oracle-pays.md`).
 //!
 //! An oracle can only be worth its tables where it is better than what needs none: a tuned alpha, which every
-//! switch has, and the untrained rule. So LQD and every policy with an oracle are compared with the best of these.
+//! switch has. So LQD and every policy with an oracle are compared with the best of these.
 
 mod advice;
 mod conditions;

@@ -1,6 +1,6 @@
 //! What follows from the runs of a map.
 //!
-//! Rivals that need no training stand beside LQD and the oracles. The best rival of a point and a measure is
+//! The best policy that predicts nothing and pushes nothing out, the rival of a point and a measure, is
 //! chosen on other runs than those that are compared, so its mean is not the luckiest of many.
 
 use super::settings::{Kind, LQD, MapSettings, MeasureName, Subject};
@@ -31,12 +31,10 @@ pub struct Finding {
     pub best_plain: Option<String>,
     /// The best alpha: the best of these that are Dynamic Thresholds or Complete Sharing, as every switch has them.
     pub best_alpha: Option<String>,
-    /// The best of all that predict nothing and of the untrained rules.
-    pub best_rival: Option<String>,
     /// By policy that predicts nothing: how much worse its mean is than the best one's, as a share of that, on the
     /// runs that are compared; below 0 where it is better there. Null if that is 0.
     pub regrets: BTreeMap<String, Option<f64>>,
-    /// By policy: LQD, the untrained rules, and every policy with an oracle.
+    /// By policy: those that push out, run over another, or ask an oracle.
     pub policies: Vec<Compared>,
 }
 
@@ -49,8 +47,6 @@ pub struct Compared {
     pub over_plain: Option<Difference>,
     /// Against the best alpha.
     pub over_alpha: Option<Difference>,
-    /// Against the best rival; null for the untrained rules, which are rivals.
-    pub over_rival: Option<Difference>,
     /// Against LQD; null for LQD itself.
     pub over_lqd: Option<Difference>,
     /// Against the policy that it runs over; null if it runs over none, or that is not listed.
@@ -123,8 +119,6 @@ pub struct PolicyTally {
     pub over_plain: Counts,
     /// Against the best alpha; null if none is listed.
     pub over_alpha: Option<Counts>,
-    /// Against the best rival; null for the untrained rules.
-    pub over_rival: Option<Counts>,
     /// Against LQD; null for LQD itself.
     pub over_lqd: Option<Counts>,
     /// Against the policy that it runs over; null if it runs over none, or that is not listed.
@@ -163,16 +157,11 @@ impl Finding {
         let point = Point { settings, measure, runs };
         let best_plain = point.best(&subjects, |own| own.kind == Kind::Plain);
         let best_alpha = point.best(&subjects, Subject::is_alpha);
-        let best_rival = point.best(&subjects, |own| matches!(own.kind, Kind::Plain | Kind::Rule));
         let lqd = subjects.iter().find(|subject| subject.name == LQD);
         let compared = |subject: &Subject| Compared {
             policy: subject.name.clone(),
             over_plain: best_plain.and_then(|best| point.difference(subject, best)),
             over_alpha: best_alpha.and_then(|best| point.difference(subject, best)),
-            over_rival: match subject.kind {
-                Kind::Rule => None,
-                _ => best_rival.and_then(|best| point.difference(subject, best)),
-            },
             over_lqd: lqd
                 .filter(|lqd| lqd.name != subject.name)
                 .and_then(|lqd| point.difference(subject, lqd)),
@@ -188,7 +177,6 @@ impl Finding {
             measure: measure.clone(),
             best_plain: best_plain.map(name),
             best_alpha: best_alpha.map(name),
-            best_rival: best_rival.map(name),
             regrets: best_plain.map_or_else(BTreeMap::new, |best| point.regrets(&subjects, best)),
             policies: subjects.iter().filter(is_compared).map(compared).collect(),
         }
@@ -213,10 +201,9 @@ impl Finding {
 
 /// Gives every difference its verdict, and then the shares of LQD's gains.
 pub(super) fn judge(findings: &mut [&mut Finding]) {
-    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 5] = [
+    let parts: [fn(&mut Compared) -> Option<&mut Difference>; 4] = [
         |own| own.over_plain.as_mut(),
         |own| own.over_alpha.as_mut(),
-        |own| own.over_rival.as_mut(),
         |own| own.over_lqd.as_mut(),
         |own| own.over_base.as_mut(),
     ];
@@ -395,7 +382,6 @@ impl PolicyTally {
             policy: policy.to_owned(),
             over_plain: Counts::of(over_plain),
             over_alpha: counts(|own| own.over_alpha.as_ref()),
-            over_rival: counts(|own| own.over_rival.as_ref()),
             over_lqd: counts(|own| own.over_lqd.as_ref()),
             over_base: counts(|own| own.over_base.as_ref()),
             share_of_gain: shares.into_iter().map(share).collect(),

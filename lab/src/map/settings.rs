@@ -291,7 +291,7 @@ pub(super) enum Kind {
     PushOut,
     /// A rival that predicts nothing.
     Plain,
-    /// A rival: a rule over a base that drops early, untrained.
+    /// It drops early what another policy accepts, untrained.
     Rule,
     /// It asks an oracle.
     Oracle,
@@ -346,8 +346,8 @@ impl Subject {
     /// How many runs of it are needed.
     pub(super) fn runs(&self, settings: &MapSettings) -> u32 {
         match self.kind {
-            Kind::Plain | Kind::Rule => settings.runs + settings.choosing_runs,
-            Kind::PushOut | Kind::Oracle => settings.runs,
+            Kind::Plain => settings.runs + settings.choosing_runs,
+            Kind::PushOut | Kind::Rule | Kind::Oracle => settings.runs,
         }
     }
 }

@@ -150,10 +150,9 @@ fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
 type CountsOf = fn(&PolicyTally) -> Option<&Counts>;
 
 /// What policies are compared with, and the counts of it.
-const RIVALS: [(&str, CountsOf); 5] = [
+const RIVALS: [(&str, CountsOf); 4] = [
     ("best alpha", |own| own.over_alpha.as_ref()),
     ("best plain", |own| Some(&own.over_plain)),
-    ("or untrained", |own| own.over_rival.as_ref()),
     ("LQD", |own| own.over_lqd.as_ref()),
     ("its base", |own| own.over_base.as_ref()),
 ];
@@ -165,7 +164,7 @@ fn headline(map: &Map) -> String {
     let names = longest(tally.policies.iter().map(|own| own.policy.as_str()), head);
     let mut text = format!(
         "{} pairs of a point and a measure, {} runs. The best policy of each pair was chosen on {} other runs: of alphas \
-         (Complete Sharing is one), of all that predict nothing (plain), of these and the untrained rules.\nBetter / worse: at most \
+         (Complete Sharing is one), and of all that predict nothing (plain).\nBetter / worse: at most \
          {} of all such verdicts on a policy are so by chance, in expectation.\n\n{:<28}",
         tally.pairs,
         settings.runs,

@@ -108,7 +108,7 @@ fn a_figure_of_the_fabric_is_a_table_a_page_and_pictures() {
     assert_eq!(captions.matches("*Figure 10: ").count(), 5, "{captions}");
     let csv = text("fig10.csv");
     // Probabilities, policies and metrics.
-    assert_eq!(csv.lines().count(), 1 + 6 * 9 * 5);
+    assert_eq!(csv.lines().count(), 1 + 6 * 8 * 5);
     let row = |start: &str| csv.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     // What does not flip is the same everywhere.
     let lqd = row("0,\"LQD\",incast_slowdown_p95,");

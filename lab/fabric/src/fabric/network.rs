@@ -206,8 +206,8 @@ impl Network {
             interface.is_busy = true;
             let (most_ns, seed) = self.jitter;
             interface.sent += 1;
-            let draw = mix(seed ^ u64::from(server) << 48 ^ interface.sent);
-            let late_ns = (u128::from(draw) * (u128::from(most_ns) + 1) >> 64) as u64;
+            let draw = mix(seed ^ (u64::from(server) << 48) ^ interface.sent);
+            let late_ns = ((u128::from(draw) * (u128::from(most_ns) + 1)) >> 64) as u64;
             let (sent_ns, delay_ns) = self.occupy(u32::from(server), place, now_ns);
             let interface = &mut self.interfaces[usize::from(server)];
             interface.arrives_ns = interface.arrives_ns.max(sent_ns + delay_ns + late_ns);
