@@ -6,9 +6,7 @@ use dropcast_fabric::{
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::named_policy::NamedPolicy;
-use dropcast_switch::lqd::{LqdParameters, QueueEnd};
-use dropcast_switch::policies::fab::FabParameters;
-use dropcast_switch::{Alphas, PolicySpec};
+use dropcast_switch::PolicySpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -42,25 +40,10 @@ pub struct Experiment {
 /// What LQD and oracles are compared with unless others are named: tuned alphas, which every switch has; Reverie's filter; early
 /// drops in bursts; and what chips do that push out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
-    let dt = |alpha: f64| PolicySpec::dt(Alphas::try_from(alpha).expect("positive"));
-    let head = LqdParameters { end: QueueEnd::Head };
-    let eight = Alphas::try_from(8.0).expect("positive");
-    let fab = FabParameters { alpha: eight, ..FabParameters::default() };
-    let all = [
-        PolicySpec::CompleteSharing(Default::default()),
-        dt(1.0),
-        dt(2.0),
-        dt(4.0),
-        dt(8.0),
-        dt(16.0),
-        dt(32.0),
-        PolicySpec::Fab(fab),
-        PolicySpec::Reverie(Default::default()),
-        PolicySpec::SpareTails(Default::default()),
-        PolicySpec::Lqd(head),
-        PolicySpec::Occamy(Default::default()),
-    ];
-    all.map(NamedPolicy::from).to_vec()
+    let alphas = [1, 2, 4, 8, 16, 32].map(|alpha| format!("dt:alpha={alpha}"));
+    let others = ["fab:alpha=8", "reverie", "spare-tails", "lqd:end=head", "occamy"];
+    let all = std::iter::once("complete-sharing").chain(alphas.iter().map(String::as_str));
+    all.chain(others).map(|policy| policy.parse().expect("a policy")).collect()
 }
 
 /// LQD that pushes out tails.

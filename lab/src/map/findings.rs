@@ -158,18 +158,16 @@ impl Finding {
         let best_plain = point.best(&subjects, |own| own.kind == Kind::Plain);
         let best_alpha = point.best(&subjects, Subject::is_alpha);
         let lqd = subjects.iter().find(|subject| subject.name == LQD);
-        let compared = |subject: &Subject| Compared {
-            policy: subject.name.clone(),
-            over_plain: best_plain.and_then(|best| point.difference(subject, best)),
-            over_alpha: best_alpha.and_then(|best| point.difference(subject, best)),
-            over_lqd: lqd
-                .filter(|lqd| lqd.name != subject.name)
-                .and_then(|lqd| point.difference(subject, lqd)),
-            over_base: subjects
-                .iter()
-                .find(|own| own.is_base_of(subject))
-                .and_then(|base| point.difference(subject, base)),
-            share_of_gain: None,
+        let compared = |subject: &Subject| {
+            let over = |rival: Option<&Subject>| point.difference(subject, rival?);
+            Compared {
+                policy: subject.name.clone(),
+                over_plain: over(best_plain),
+                over_alpha: over(best_alpha),
+                over_lqd: over(lqd.filter(|lqd| lqd.name != subject.name)),
+                over_base: over(subjects.iter().find(|own| own.is_base_of(subject))),
+                share_of_gain: None,
+            }
         };
         let is_compared = |subject: &&Subject| subject.kind != Kind::Plain;
         let name = |best: &Subject| best.name.clone();
