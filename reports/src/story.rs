@@ -30,7 +30,7 @@ pub(crate) struct Story {
 }
 
 const CAVEAT: &str = "These are totals of an open-loop replay. Which packets are dropped matters to flows, too: \
-                      `dropcast simulate` shows that with senders that react.";
+                      `dropcast-lab simulate` shows that with senders that react.";
 
 /// Of a verdict, and of the model's report that it belongs to, if there is one.
 pub(crate) fn story(verdict: &Verdict, report: Option<&Report>) -> Story {
