@@ -226,6 +226,7 @@ impl Model {
             trace: trace.map(|trace| trace.trace.clone()),
             time,
             switch: None,
+            files: None,
         };
         let file = &self.0;
         let found = work::run(py, bar, |progress| verify_exports(file, &task, progress))?;

@@ -80,14 +80,7 @@ impl ModelFile {
     ) -> Result<Vec<EmittedFile>, PipelineError> {
         let mut origin = self.origin();
         if let Some(path) = switch {
-            if let Some(other) = targets.iter().find(|target| !target.decides()) {
-                let problem = format!(
-                    "{} does not use it, only {} do; export it by itself",
-                    other.name(),
-                    Target::deciding()
-                );
-                return Err(PipelineError::setting("switch", problem));
-            }
+            deciding_only(targets)?;
             origin.switch = Some(the_switch(path)?);
         }
         let mut files: Vec<EmittedFile> = Vec::new();
@@ -142,6 +135,14 @@ impl ModelFile {
         let rescaled = self.model.for_buffer(buffer_bytes.get());
         rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })
     }
+}
+
+/// An error if one of the targets has no use for a switch.
+pub(super) fn deciding_only(targets: &[Target]) -> Result<(), PipelineError> {
+    let Some(other) = targets.iter().find(|target| !target.decides()) else { return Ok(()) };
+    let (name, deciding) = (other.name(), Target::deciding());
+    let problem = format!("{name} does not use it, only {deciding} do; leave {name} out");
+    Err(PipelineError::setting("switch", problem))
 }
 
 /// Writes files into a folder, which is replaced at once, whatever happens meanwhile; its other files stay.

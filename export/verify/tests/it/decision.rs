@@ -1,11 +1,13 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
+mod any_calls;
 mod arrivals;
 pub(crate) mod in_c;
 mod in_dpdk;
 pub(crate) mod in_ebpf;
 pub(crate) mod in_rust;
 pub(crate) mod in_verilog;
+mod mutants;
 mod swapped;
 
 use crate::agreement::missing;
@@ -325,7 +327,7 @@ fn every_packet_at_any_switch_is_decided_alike() {
     }));
 }
 
-/// Queues with bytes beside the shared buffer, which they use first, under every scheduler.
+/// Queues with bytes beside the shared buffer, which they use first, and queues beside it altogether, under every scheduler.
 #[test]
 #[ignore = "slow"]
 fn every_packet_with_reserved_bytes_is_decided_alike() {
@@ -333,7 +335,9 @@ fn every_packet_with_reserved_bytes_is_decided_alike() {
         let (spec, events) = any_switch(seed);
         let reserved_bytes =
             (0..spec.queues_per_port).map(|queue| [3_000, 0, 700][usize::from(queue)]);
-        let spec = SwitchSpec { reserved_bytes: reserved_bytes.collect(), ..spec };
+        let shared = (0..spec.queues_per_port).map(|queue| queue != 2 && (queue != 1 || seed < 9));
+        let (reserved_bytes, shared) = (reserved_bytes.collect(), shared.collect());
+        let spec = SwitchSpec { reserved_bytes, shared, ..spec };
         let features = ["level4,rank", "paper4,longest_gap", "cut1,class1"][seed as usize / 3 % 3];
         let model = Model::random(&spec, features, seed);
         let compilers = if [1, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
@@ -485,7 +489,6 @@ fn what_the_decision_cannot_do_is_refused() {
     refused(&|origin| origin.buffer_bytes = Some(1), "paper4", "rescale");
     refused(&|origin| origin.average_ns = Some(1), "paper4", "base RTT of 1 ns");
     refused(&|origin| origin.average_ns = None, "paper4", "no time constant");
-    refused(&switch(|spec| spec.shared[0] = false), "occupancy", "shared buffer");
     refused(&switch(|spec| spec.transmit_ring_packets = 257), "occupancy", "transmit ring");
     refused(&switch(|spec| spec.queues_per_port = 33), "occupancy", "33 queues");
     refused(
