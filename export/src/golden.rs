@@ -66,10 +66,13 @@ impl GoldenPackets {
         let (victim, fit, service) = (Victim::default(), Fit::Exact, LineRate::new(switch));
         let policy = Credence::new(switch, victim, fit, service, live);
         let deciding = Switch::new(switch, fit, policy, LineRate::new(switch));
-        Traffic::new(switch, deciding, Case::all(forest, switch)).run().map_err(|(packets, case)| {
+        let traffic = Traffic::new(switch, deciding, Case::all(forest, switch));
+        traffic.run().map_err(|(packets, missing)| {
+            let missing: Vec<String> =
+                missing.iter().map(|case| format!("none {}", case.words())).collect();
             refuse(format!(
-                "of {packets} packets that arrive in bursts none {}, so that they would not check that",
-                case.words()
+                "of {packets} packets that arrive in bursts {}, so that they would not check that",
+                missing.join(", ")
             ))
         })
     }

@@ -13,7 +13,7 @@ use dropcast_switch::{
 };
 use std::collections::BTreeSet;
 
-/// At least so many packets arrive, and as many as eight buffers hold.
+/// At least so many packets arrive, and as many as 16 buffers hold.
 const LEAST_ARRIVALS: u64 = 20_000;
 
 /// Where a case has not happened by then, up to so many times as many arrive.
@@ -31,15 +31,22 @@ pub(super) struct Traffic<'a> {
     burst: Burst,
     now_ns: u64,
     largest_bytes: u32,
+    /// Of packets that aim at a boundary.
+    largest_aim_bytes: u32,
+    /// The queue of the packet that arrives next, at once.
+    again: Option<usize>,
 }
 
-/// Packets towards neighbouring queues, faster than these can send.
+/// Packets towards a few queues, faster than these can send.
 #[derive(Default)]
 struct Burst {
     left_bytes: u64,
-    /// First and last queue, and the first of the burst before.
-    hot: [u32; 2],
+    /// The first queue and that of the burst before.
+    first: u32,
     before: u32,
+    /// So many queues, each so far from the one before: at one port, or of one class.
+    queues: u32,
+    stride: u32,
     /// Arrives at so many times a port's rate.
     speed: u128,
 }
@@ -47,6 +54,8 @@ struct Burst {
 impl<'a> Traffic<'a> {
     pub(super) fn new(spec: &'a SwitchSpec, switch: Deciding, cases: BTreeSet<Case>) -> Self {
         let buffer_bytes = spec.buffer_bytes;
+        // Large buffers are filled by large packets, so that they overflow often enough.
+        let largest_bytes = (buffer_bytes / 64).clamp(1_500, 9_000).min(buffer_bytes);
         Traffic {
             log: Log {
                 events: Vec::new(),
@@ -59,36 +68,49 @@ impl<'a> Traffic<'a> {
             burst: Burst::default(),
             // The lower half of the time soon wraps.
             now_ns: (1 << 32) - u64::from(drain_ns(spec)),
-            // Large buffers are filled by large packets, so that they overflow often enough.
-            largest_bytes: (buffer_bytes / 64).clamp(1_500, 9_000).min(buffer_bytes),
+            largest_bytes,
+            largest_aim_bytes: largest_bytes,
+            again: None,
             spec,
             switch,
         }
     }
 
-    /// All packets; what never happens, if something does not.
-    pub(super) fn run(mut self) -> Result<GoldenPackets, (u64, Case)> {
+    /// All packets; how many did not suffice, and what never happened, if something does not.
+    pub(super) fn run(mut self) -> Result<GoldenPackets, (u64, BTreeSet<Case>)> {
         let filling = u64::from(self.spec.buffer_bytes / self.largest_bytes);
-        let arrivals = LEAST_ARRIVALS + 8 * filling;
+        let arrivals = LEAST_ARRIVALS + 16 * filling;
         for id in 0..PATIENCE * arrivals {
             if id >= arrivals && self.missing.is_empty() {
                 break;
             }
+            if id == arrivals {
+                // What packets of usual sizes do not reach.
+                self.largest_aim_bytes = self.spec.buffer_bytes;
+            }
             self.arrive(id);
         }
-        match self.missing.first() {
-            Some(&case) => Err((PATIENCE * arrivals, case)),
-            None => Ok(GoldenPackets { events: self.log.events }),
+        match self.missing.is_empty() {
+            true => Ok(GoldenPackets { events: self.log.events }),
+            false => Err((PATIENCE * arrivals, self.missing)),
         }
     }
 
     fn arrive(&mut self, id: u64) {
-        let crowd = if id.is_multiple_of(2) { 3 } else { 15 };
-        let queue = self.queue(crowd) as usize;
-        let size_bytes = self.random.between(self.largest_bytes.min(64), self.largest_bytes);
-        self.pass_time(queue, size_bytes);
+        let smallest_bytes = self.largest_bytes.min(64);
+        let again = self.again.take();
+        let (queue, size_bytes) = match again {
+            Some(queue) => (queue, self.random.between(smallest_bytes, 2 * smallest_bytes)),
+            None => {
+                let crowd = if id.is_multiple_of(2) { 3 } else { 15 };
+                let queue = self.queue(crowd) as usize;
+                let size_bytes = self.random.between(smallest_bytes, self.largest_bytes);
+                self.pass_time(queue, size_bytes);
+                (queue, size_bytes)
+            }
+        };
         self.switch.advance(self.now_ns, &mut self.log);
-        let aimed = if self.random.between(0, 2) == 0 { self.aimed(queue) } else { None };
+        let aimed = if again.is_none() { self.aimed(queue) } else { None };
         let packet = Packet::new(id, queue, aimed.unwrap_or(size_bytes));
         let verdict = self.decide(&packet);
         self.log.hear(self.now_ns, queue, packet.size_bytes, Some(verdict));
@@ -96,32 +118,32 @@ impl<'a> Traffic<'a> {
 
     /// The next packet's queue, of the burst three times in four or more.
     fn queue(&mut self, others: u32) -> u32 {
-        let last_queue = u32::try_from(self.spec.queues() - 1).unwrap_or(u32::MAX);
+        let queues = u32::try_from(self.spec.queues()).unwrap_or(u32::MAX);
         let (random, burst, buffer_bytes) =
             (&mut self.random, &mut self.burst, self.spec.buffer_bytes);
         if burst.left_bytes == 0 {
-            burst.left_bytes = u64::from(random.between(buffer_bytes / 8, buffer_bytes)) * 3 / 2;
-            burst.before = burst.hot[0];
-            burst.hot = [random.between(0, last_queue); 2];
-            burst.hot = match random.between(0, 7) {
-                7 => [0, last_queue],
-                more => [burst.hot[0], burst.hot[1].saturating_add(more).min(last_queue)],
+            burst.left_bytes = 2 * u64::from(random.between(buffer_bytes / 8, buffer_bytes));
+            burst.before = burst.first;
+            burst.first = random.between(0, queues - 1);
+            burst.queues = match random.between(0, 7) {
+                7 => queues,
+                more => 1 + more,
             };
-            burst.speed = 1 << random.between(0, 5);
-            if random.between(0, 2) == 0 {
-                // Eight queues overflow: predictions come true, and are followed.
-                burst.hot[1] = burst.hot[0].saturating_add(7).min(last_queue);
-                burst.speed = 32;
+            burst.stride = [1, self.spec.queues_per_port.into()][random.between(0, 1) as usize];
+            burst.speed = 1 << random.between(0, 6);
+            if random.between(0, 1) == 0 {
+                // Up to eight queues overflow: predictions come true, and are followed.
+                burst.speed = 64;
                 burst.left_bytes = 2 * u64::from(buffer_bytes);
             }
             // A port alone takes longer to send a full buffer than all together.
             self.now_ns +=
-                u64::from(random.between(0, drain_ns(self.spec))) << (2 * random.between(0, 3));
+                u64::from(random.between(0, drain_ns(self.spec))) << random.between(0, 4);
         }
         match random.between(0, others) {
-            0 => random.between(0, last_queue),
+            0 => random.between(0, queues - 1),
             1 => burst.before,
-            _ => random.between(burst.hot[0], burst.hot[1]),
+            _ => (burst.first + burst.stride * random.between(0, burst.queues - 1)) % queues,
         }
     }
 
@@ -140,25 +162,56 @@ impl<'a> Traffic<'a> {
         };
     }
 
-    /// A size that reaches a boundary, or misses it by a byte, if some packet can.
+    /// A size that reaches a boundary or misses it by a byte: one that is missing, if some packet can, or now and then any.
     fn aimed(&mut self, queue: usize) -> Option<u32> {
         let (real, lqd) = (self.switch.buffer(), self.switch.policy().virtual_buffer());
-        let largest_bytes = self.largest_bytes;
-        let room_bytes = largest_bytes - real.shared_part(queue, largest_bytes);
-        let own = i64::from(real.shared_lengths()[queue]);
-        let (threshold, most) =
-            (i64::from(lqd.shared_lengths()[queue]), i64::from(self.spec.buffer_bytes));
-        let aim = match self.random.between(0, 5) {
-            0 => most - i64::from(real.occupancy_bytes()),
-            1 => most - i64::from(lqd.occupancy_bytes()),
-            // Virtual LQD's queue becomes as long as the switch's.
-            2 => own - threshold - i64::from(self.spec.slack_bytes),
-            3 => i64::from(longest(lqd).0) - threshold,
-            4 => i64::from(self.spec.buffer_bytes.div_ceil(real.ports() as u32)) - own,
-            _ => 0,
-        };
-        let aim = aim + i64::from(room_bytes) + i64::from(self.random.between(0, 2)) - 1;
-        u32::try_from(aim).ok().filter(|bytes| (1..=largest_bytes).contains(bytes))
+        let room_bytes =
+            i64::from(self.largest_bytes - real.shared_part(queue, self.largest_bytes));
+        let [most, own, threshold] =
+            [self.spec.buffer_bytes, real.shared_lengths()[queue], lqd.shared_lengths()[queue]]
+                .map(i64::from);
+        let short = i64::from(self.spec.buffer_bytes.div_ceil(real.ports() as u32));
+        let are_short = i64::from(real.longest_queue_bytes()) < short;
+        let aims = [
+            (
+                most - i64::from(real.occupancy_bytes()),
+                [Case::FillsBuffer, Case::ByteTooManyForBuffer],
+            ),
+            (
+                most - i64::from(lqd.occupancy_bytes()),
+                [Case::FillsVirtualBuffer, Case::ByteTooManyForVirtualBuffer],
+            ),
+            // Virtual LQD's queue becomes as long as the switch's: what arrives next is at the threshold.
+            (
+                own - threshold - i64::from(self.spec.slack_bytes),
+                [Case::ReachesThreshold, Case::ByteAboveThreshold],
+            ),
+            (i64::from(longest(lqd).0) - threshold, [Case::LongestQueuesTie; 2]),
+            (
+                if are_short { short - own } else { 0 },
+                [Case::ByteBelowSafeguard, Case::ReachesSafeguard],
+            ),
+            // Reserved bytes alone.
+            (0, [Case::Verdict(Verdict::Accepted); 2]),
+        ];
+        let missed_by = i64::from(self.random.between(0, 2)) - 1;
+        let bytes = |aim: i64| u32::try_from(aim + room_bytes + missed_by).unwrap_or(0);
+        let mut reached: Vec<_> = aims
+            .into_iter()
+            .filter(|&(aim, _)| aim > 0 || aim == 0 && room_bytes > 0)
+            .filter(|&(aim, _)| (1..=self.largest_aim_bytes).contains(&bytes(aim)))
+            .collect();
+        let is_missing = |cases: &[Case; 2]| cases.iter().any(|case| self.missing.contains(case));
+        let is_wanted = reached.iter().any(|(_, cases)| is_missing(cases));
+        // Whether it is or not, most traffic is not aimed.
+        if self.random.between(0, 2) > u32::from(is_wanted) {
+            return None;
+        }
+        reached.retain(|(_, cases)| !is_wanted || is_missing(cases));
+        let last = u32::try_from(reached.len()).ok()?.checked_sub(1)?;
+        let (aim, cases) = reached[self.random.between(0, last) as usize];
+        self.again = cases.contains(&Case::ReachesThreshold).then_some(queue);
+        Some(bytes(aim))
     }
 
     fn decide(&mut self, packet: &Packet) -> Verdict {

@@ -155,7 +155,7 @@ fn decides_so(folder: &Path, packets: &Packets) -> bool {
 }
 
 /// A switch, mutants found by golden packets, and those that only other traffic finds.
-fn found_and_missed(gcc: &FoundTool, model: &Model, every: usize) -> (usize, Vec<String>) {
+fn found_and_missed(gcc: &FoundTool, model: &Model) -> (usize, Vec<String>) {
     let origin = Origin { switch: Some(model.spec.clone()), ..model.origin() };
     let files = export(&model.forest, &origin, "c".parse().expect("a target")).expect("exportable");
     let golden = Packets::golden(model, &origin);
@@ -163,7 +163,7 @@ fn found_and_missed(gcc: &FoundTool, model: &Model, every: usize) -> (usize, Vec
         (1..4).map(|seed| Packets::other(model, &crowds(&model.spec, seed))).collect();
     let header = files.iter().find(|file| file.name == "m_decision.h").expect("emitted");
     let header = String::from_utf8(header.bytes.clone()).expect("text");
-    let mutants: Vec<_> = mutants(&header).into_iter().step_by(every).collect();
+    let mutants: Vec<_> = mutants(&header);
     let (next, told) = (AtomicUsize::new(0), Mutex::new((0, Vec::new(), BTreeMap::new())));
     let work = || {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -229,10 +229,33 @@ fn golden_packets_find_mutants_at_five_switches() {
     ] {
         println!("{} ports, {features}", spec.ports());
         let model = Model::random(&spec, features, 1);
-        let (of_switch, missed_here) = found_and_missed(&gcc, &model, 1);
+        let (of_switch, missed_here) = found_and_missed(&gcc, &model);
         found += of_switch;
         missed.extend(missed_here);
     }
     let share = found as f64 / (found + missed.len()) as f64;
     assert!(share >= 0.98, "{found} found, {} missed: {missed:#?}", missed.len());
+}
+
+/// Packets are made for switches of any size, ports of which may be paused by nothing.
+#[test]
+fn golden_packets_reach_every_boundary_of_real_switches() {
+    let gbps = 1_000_000_000;
+    for spec in [
+        sonic(include_str!("sonic/leaf3.toml")),
+        sonic(include_str!("sonic/tor32.toml")),
+        crate::event_log::sample().spec,
+        SwitchSpec::uniform(32, 100 * gbps, 9_000_000, 16_000),
+        SwitchSpec::uniform(64, 800 * gbps, 132_000_000, 12_000),
+        SwitchSpec::uniform(128, 400 * gbps, 64_000_000, 12_000),
+        SwitchSpec::uniform(2, gbps, 30_000, 100_000),
+    ] {
+        let model = Model::random(&spec, "queue_length,occupancy", 1);
+        let packets = GoldenPackets::new(&model.forest, &model.origin(), &spec);
+        let dropped = packets.map(|packets| {
+            let verdicts = packets.events.iter().filter_map(|event| event.verdict);
+            verdicts.filter(|verdict| !verdict.accepts()).count()
+        });
+        assert!(dropped.as_ref().is_ok_and(|&dropped| dropped > 500), "{spec:?}: {dropped:?}");
+    }
 }
