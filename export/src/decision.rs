@@ -1,5 +1,5 @@
 //! Credence's whole decision as code in C dialects: virtual LQD at line rate, thresholds, safeguard,
-//! features and prediction. `docs/decision.md` says how to use it.
+//! features and prediction. `docs/runtime.md` says how to use it.
 //!
 //! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet. It is headers that are
 //! the same for every model and switch, configured by macros. The features are kept by the code of [`tracker`], the

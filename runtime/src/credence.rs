@@ -13,7 +13,7 @@ use crate::{
 /// rate, whose queue lengths are the thresholds and the source of the features, the oracle, and the
 /// precision of its predictions. No allocation; the caller owns all memory that grows with the switch.
 ///
-/// Names and arguments are those of the exported C (`docs/decision.md`).
+/// Names and arguments are those of the exported C (`docs/runtime.md`).
 #[derive(Debug)]
 pub struct Credence<'a, O> {
     lqd: VirtualLqd<'a>,

@@ -428,10 +428,10 @@ fn the_state_is_as_large_as_the_header_says() {
     }
 }
 
-/// docs/decision.md, at the switch of the sample.
+/// docs/runtime.md, at the switch of the sample.
 #[test]
 fn the_pages_program_compiles() {
-    let page = include_str!("../../../../docs/decision.md");
+    let page = include_str!("../../../../docs/runtime.md");
     let (_, rest) = page.split_once("```c\n").expect("a program");
     let (program, _) = rest.split_once("```").expect("it ends");
     let model = Model::random(&sample().spec, "level4", 1);
