@@ -75,7 +75,7 @@ impl Imported {
             0 => String::new(),
             splits => format!(
                 ", if no integer was missing when it was trained\nnote: it is not recorded what was; if 0 was (missing=0, \
-                 sparse rows), {splits} splits decide 0 otherwise (docs/trainers.md)"
+                 sparse rows), {splits} of its splits decide 0 otherwise (docs/trainers.md)"
             ),
         };
         format!(
