@@ -379,25 +379,19 @@ const FOREST: &str = "is a forest of another tool: dropcast import makes it a mo
 /// What a file is that another command reads, or `dropcast-lab`, by its beginning.
 fn input_of_others(path: &Path, head: &[u8]) -> Option<&'static str> {
     let text = head.trim_ascii_start();
-    let first = text.split(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-    let is_number = !line.is_empty() && line.iter().all(u8::is_ascii_digit);
-    match first {
-        b"tree" if line == first => Some(FOREST),
-        _ if first.starts_with(b"booster[")
-            || head.starts_with(&[0x08])
-            || text.starts_with(b"[{") =>
-        {
-            Some(FOREST)
-        }
-        b"Nodes" | b"Connections" => Some("is a list of flows: dropcast-lab reads it (flow_list)"),
-        _ if is_number && text.len() > line.len() => {
-            Some("is a list of flows: dropcast-lab reads it (flow_list)")
-        }
-        _ if path.extension().is_some_and(|end| end == "toml") => Some(
+    let begins = |words: &[&[u8]]| words.iter().any(|word| text.starts_with(word));
+    let is_count = line != text && !line.is_empty() && line.iter().all(u8::is_ascii_digit);
+    if line == b"tree" || begins(&[b"booster[", b"[{", b"\x08"]) {
+        Some(FOREST)
+    } else if is_count || begins(&[b"Nodes ", b"Connections "]) {
+        Some("is a list of flows: dropcast-lab reads it (flow_list)")
+    } else if path.extension().is_some_and(|end| end == "toml") {
+        Some(
             "is a description of switches, or settings: give it to commands as --switch, or as their file",
-        ),
-        _ => None,
+        )
+    } else {
+        None
     }
 }
 

@@ -165,7 +165,7 @@ fn texts_of_lightgbm_2_are_whole() {
         |text: &str| import(text.as_bytes(), &task(name)).map(|found| found.model.forest);
     assert_eq!(imported(&old), imported(&text));
     let replaced = |value: &str| {
-        let values = vec![value; 5].join(" ");
+        let values = [value; 5].join(" ");
         imported(&old.replacen(
             "\ndecision_type=",
             &format!("\ndefault_value={values}\ndecision_type="),
