@@ -5,7 +5,7 @@ use crate::files::work_folder::WorkFolder;
 use crate::files::{check_replaced, read_text, spare_inputs};
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
-use dropcast_interop::{ImportTask, import};
+use dropcast_interop::{ImportTask, Imported, import};
 use dropcast_train::Model;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -197,7 +197,7 @@ fn is_a_sweep(text: &str) -> bool {
 ///
 /// # Errors
 /// If the file cannot be read, or its forest cannot be imported.
-pub fn import_file(path: &Path, task: ImportTask) -> Result<Model, PipelineError> {
+pub fn import_file(path: &Path, task: ImportTask) -> Result<Imported, PipelineError> {
     let file = path.display().to_string();
     let bytes = read_small(path)?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
