@@ -1,10 +1,11 @@
 //! A verdict as text: sentences, then tables.
 
-use crate::numbers::{count, percent};
+use crate::numbers::{column_width, count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
 use crate::story::{Story, closing, story};
+use crate::text::text_of;
 use crate::verdict_figures::switch_name;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
@@ -38,7 +39,7 @@ pub(crate) fn closing_lines(verdict: &Verdict) -> Vec<String> {
 pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = story_lines(verdict, None);
     let rows = rows(verdict);
-    let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
+    let wide = (column_width(rows.iter().map(|(name, _)| name)) + 2).max(40);
     lines.extend([
         String::new(),
         format!(
@@ -74,7 +75,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     }));
     lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
     lines.extend(closing_lines(verdict));
-    lines.join("\n") + "\n"
+    text_of(&lines)
 }
 
 /// The slack of Credence's thresholds, the same in replays and in exported decisions.

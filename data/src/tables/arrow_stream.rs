@@ -6,7 +6,7 @@
 
 use super::batch::BATCH_ROWS;
 use crate::DataError;
-use crate::io::{TextInput, guarded};
+use crate::io::{TextInput, guarded, is_out_of_memory};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
@@ -23,8 +23,8 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 const MOST_HEAD_BYTES: u64 = 16 << 20;
 /// Bytes of a file's footer, at most.
 const MOST_FOOTER_BYTES: u64 = 64 << 20;
-/// Bytes of a record batch, as stored and when it is decompressed, at most.
-const MOST_BODY_BYTES: u64 = 512 << 20;
+/// Bytes of a record batch, as stored, and when it is decompressed with the dictionaries before it, at most.
+const MOST_BODY_BYTES: u64 = 256 << 20;
 
 /// Whether an input that begins so is Arrow IPC.
 pub(crate) fn looks_like_arrow(head: &[u8]) -> bool {
@@ -52,6 +52,8 @@ struct Messages {
     /// Whether the stream is in a file, which goes on with a footer.
     is_file: bool,
     ended: bool,
+    /// Bytes of the dictionaries, which are kept.
+    dictionary_bytes: u64,
 }
 
 impl ArrowStream {
@@ -65,8 +67,14 @@ impl ArrowStream {
         let mut decoder = StreamDecoder::new();
         let begun = decoder.decode(&mut Buffer::from(CONTINUATION));
         debug_assert!(begun.is_ok(), "four bytes are no message");
-        let mut messages =
-            Messages { file: file.to_owned(), input, decoder, is_file, ended: false };
+        let mut messages = Messages {
+            file: file.to_owned(),
+            input,
+            decoder,
+            is_file,
+            ended: false,
+            dictionary_bytes: 0,
+        };
         let first = messages.next()?;
         match messages.decoder.schema() {
             Some(schema) if first.is_none() => Ok(ArrowStream { messages, schema }),
@@ -120,7 +128,10 @@ impl Messages {
         let body = self.take(body_bytes, MOST_BODY_BYTES)?;
         let unpacked = unpacked_bytes(&message, &body)
             .ok_or_else(|| self.broken("has a message with damaged buffers"))?;
-        self.refuse_large(unpacked, MOST_BODY_BYTES)?;
+        self.refuse_large(self.dictionary_bytes.saturating_add(unpacked), MOST_BODY_BYTES)?;
+        if message.header_type() == MessageHeader::DictionaryBatch {
+            self.dictionary_bytes += unpacked;
+        }
         let length = u32::try_from(head.len()).unwrap_or(u32::MAX).to_le_bytes();
         let decoder = &mut self.decoder;
         let decode = || -> Result<Option<RecordBatch>, ArrowError> {
@@ -135,9 +146,10 @@ impl Messages {
             Ok(batch)
         };
         let stopped = |problem| Err(ArrowError::IpcError(problem));
-        guarded(decode)
-            .unwrap_or_else(stopped)
-            .map_err(|error| self.broken(&format!("is damaged ({error})")))
+        guarded(decode).unwrap_or_else(stopped).map_err(|error| match is_out_of_memory(&error) {
+            true => DataError::io(&self.file, "be read")(io::ErrorKind::OutOfMemory.into()),
+            false => self.broken(&format!("is damaged ({error})")),
+        })
     }
 
     /// After its last message a stream ends, and a file with a footer: else it is cut, or more than one.

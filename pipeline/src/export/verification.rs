@@ -80,6 +80,8 @@ pub struct VerificationTask {
 impl VerificationTask {
     /// Random rows, unless others are asked for.
     pub const RANDOM_ROWS: usize = 1_000_000;
+    /// More are not kept at once.
+    pub const MOST_ROWS: usize = 4_000_000;
     /// Their seed, unless another is given.
     pub const SEED: u64 = 1;
 }
@@ -93,7 +95,7 @@ const TIMED_ROWS: usize = 1 << 18;
 /// Builds, runs and compares each target.
 ///
 /// # Errors
-/// If the trace cannot be read, the forest has no vectors, or there is a switch but not the target `verilog`. A target that cannot be
+/// If there are too many rows, the trace cannot be read, the forest has no vectors, or there is a switch but not the target `verilog`. A target that cannot be
 /// run is an outcome.
 pub fn verify(
     file: &ModelFile,
@@ -105,6 +107,14 @@ pub fn verify(
     if task.switch.is_some() && !task.targets.iter().any(is_linted) {
         let problem = "is for verdicts, and for the target verilog, whose whole decision is linted; leave it out";
         return Err(PipelineError::setting("switch", problem));
+    }
+    if task.random_rows > VerificationTask::MOST_ROWS {
+        let most = VerificationTask::MOST_ROWS;
+        let problem = format!(
+            "is {}, expected at most {most}; other seeds give other rows",
+            task.random_rows
+        );
+        return Err(PipelineError::setting("rows", problem));
     }
     let (forest, origin) = (&file.model.forest, file.origin());
     let deciding = Origin { switch: task.switch.clone(), ..origin.clone() };
