@@ -200,6 +200,21 @@ fn too_few_open_files_for_an_output_is_told() {
             "{said}"
         );
     }
+    // Nor is a lock left.
+    let room = Room::with_a_run();
+    for files in 4..12 {
+        let typed = format!(
+            "ulimit -n {files} && exec {} export runs/small/model.json --target c json -o tables",
+            env!("CARGO_BIN_EXE_dropcast")
+        );
+        Command::new("sh").args(["-c", &typed]).current_dir(room.path(".")).output().unwrap();
+        let names = room.files().into_keys().chain(room.folders());
+        assert_eq!(
+            names.filter(|name| name.starts_with('.')).collect::<Vec<_>>(),
+            [""; 0],
+            "{files}"
+        );
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -52,6 +52,8 @@ fn what_would_take_all_memory_is_refused_first() {
     let flows = "[[traffic.flows]]\nload = 0.5\n";
     room.write("burst.toml", format!("policies = ['lqd']\n{incasts}"));
     room.write("runs.toml", format!("policies = ['lqd']\n{flows}"));
+    let rate = "[fabric]\nuplink_rate_bps = 9_223_372_036_854_775_807\n";
+    room.write("rate.toml", format!("policies = ['lqd']\n{rate}{flows}"));
     room.write("map.toml", format!("runs = 4294967295\n{flows}{grid}"));
     for (typed, problem) in [
         ("simulate burst.toml", "burst: is 65535, expected 0 to 100"),
@@ -62,6 +64,11 @@ fn what_would_take_all_memory_is_refused_first() {
             "runs: is 4294967295, expected 1 to 10000",
         ),
         ("reproduce fig6 --runs 4294967295", "4294967295 is not in 1..=10000"),
+        ("reproduce fig14 --slots 18446744073709551615", "is not in 0..=1000000"),
+        (
+            "simulate rate.toml",
+            "uplink_rate_bps: is 9223372036854775807, expected at most 10000000000000",
+        ),
     ] {
         let limited =
             format!("ulimit -v 1048576 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast-lab"));

@@ -261,7 +261,8 @@ impl Place {
     /// Removes the folder, but nothing of the user's.
     fn clear(&self) -> Result<(), DataError> {
         self.give_back()?;
-        let _ = std::fs::remove_dir_all(&self.path);
+        // An empty one can be removed where no further file can be opened.
+        let _ = std::fs::remove_dir(&self.path).or_else(|_| std::fs::remove_dir_all(&self.path));
         Ok(())
     }
 }
