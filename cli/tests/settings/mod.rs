@@ -71,7 +71,6 @@ const WORDS: [(&str, &str); 27] = [
     ("Values", "integer, or list of integers"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](docs/policies.md)"),
-    ("ChosenPolicy", "[policy](docs/policies.md), without a model"),
     ("AqmSpec", "[AQM](docs/policies.md)"),
     ("FeatureSet", "[features](docs/features.md)"),
     ("Budget", "[budget](docs/sweep.md#budgets)"),
