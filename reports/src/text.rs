@@ -3,9 +3,8 @@
 use crate::drift_words::{drift_sentence, outside_sentence};
 use crate::numbers::{column_width, count, optional};
 use crate::rival_words;
-use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
+use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines, text_of};
 use crate::{Exporter, PageError, gain_sentences};
-use dropcast_data::printable_line;
 use dropcast_measure::verdict::Verdict;
 use dropcast_measure::{ReplaySection, Report, ScoreIntervals, TraceSection};
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -28,11 +27,6 @@ impl Exporter for Text {
         lines.extend(report.verdict.iter().flat_map(closing_lines));
         Ok(text_of(&lines))
     }
-}
-
-/// The lines as text: a name of a file begins no further line.
-pub(crate) fn text_of(lines: &[String]) -> String {
-    lines.iter().map(|line| printable_line(line).into_owned() + "\n").collect()
 }
 
 fn heading(report: &Report) -> Vec<String> {

@@ -5,8 +5,8 @@ use crate::overview::overview_lines;
 use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
 use crate::story::{Story, closing, story};
-use crate::text::text_of;
 use crate::verdict_figures::switch_name;
+use dropcast_data::printable_line;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -76,6 +76,11 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
     lines.extend(closing_lines(verdict));
     text_of(&lines)
+}
+
+/// The lines as text: a name of a file begins no further line.
+pub(crate) fn text_of(lines: &[String]) -> String {
+    lines.iter().map(|line| printable_line(line).into_owned() + "\n").collect()
 }
 
 /// The slack of Credence's thresholds, the same in replays and in exported decisions.

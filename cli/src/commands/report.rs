@@ -1,7 +1,7 @@
 //! `dropcast report`.
 
 use crate::args::ReportArgs;
-use dropcast_data::{AtomicFile, write_set};
+use dropcast_data::{AtomicFile, write_atomic, write_set};
 use dropcast_features::FeatureSet;
 use dropcast_measure::condition::Judged;
 use dropcast_measure::decisions::write_decisions;
@@ -54,11 +54,11 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
             (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
         }
     };
-    let put = || decisions.map_or(Ok(()), AtomicFile::commit);
-    match &args.output {
-        Some(path) => write_set(path, text.as_bytes(), put)?,
-        None => {
-            put()?;
+    match (&args.output, decisions) {
+        (Some(path), Some(decisions)) => write_set(path, text.as_bytes(), || decisions.commit())?,
+        (Some(path), None) => write_atomic(path, text.as_bytes())?,
+        (None, decisions) => {
+            decisions.map_or(Ok(()), AtomicFile::commit)?;
             output::print_text(&text)?;
         }
     }

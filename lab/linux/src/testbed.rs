@@ -6,7 +6,7 @@ use crate::packet::Header;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use dropcast_data::random::uniform;
-use dropcast_data::{Event, EventBatch, EventWriter, SwitchSpecs, write_set};
+use dropcast_data::{Event, EventBatch, EventWriter, SwitchSpecs, write_atomic, write_set};
 use dropcast_fabric::{Fabric, Flow, FlowClass, FlowRecord};
 use dropcast_switch::{Packet, PolicySpec};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -52,12 +52,11 @@ impl Outcome {
         events: Option<&Path>,
         specs: &SwitchSpecs,
     ) -> Result<()> {
-        let mut writer = events.map(|path| EventWriter::create(path, specs)).transpose()?;
-        if let Some(writer) = &mut writer {
-            writer.write(&EventBatch::new(std::mem::take(&mut self.events)))?;
-        }
-        let put = || writer.map_or(Ok(()), EventWriter::finish);
-        Ok(write_set(flows, self.table().as_bytes(), put)?)
+        let table = self.table();
+        let Some(events) = events else { return Ok(write_atomic(flows, table.as_bytes())?) };
+        let mut writer = EventWriter::create(events, specs)?;
+        writer.write(&EventBatch::new(std::mem::take(&mut self.events)))?;
+        Ok(write_set(flows, table.as_bytes(), || writer.finish())?)
     }
 
     /// Completion times as CSV, in the columns of the fabric's flows.
