@@ -56,7 +56,7 @@ const ENUMS: [(&str, &str); 11] = [
 ];
 
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 27] = [
+const WORDS: [(&str, &str); 26] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),

@@ -182,7 +182,7 @@ pub struct Fig14Settings {
     #[arg(long)]
     pub bursts_at_once: bool,
     /// Slots.
-    #[arg(long, default_value_t = BurstTraffic::default().slots, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    #[arg(long, default_value_t = BurstTraffic::default().slots)]
     pub slots: u64,
     /// Independent repetitions per flip probability.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS)))]

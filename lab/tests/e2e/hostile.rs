@@ -64,7 +64,14 @@ fn what_would_take_all_memory_is_refused_first() {
             "runs: is 4294967295, expected 1 to 10000",
         ),
         ("reproduce fig6 --runs 4294967295", "4294967295 is not in 1..=10000"),
-        ("reproduce fig14 --slots 18446744073709551615", "is not in 0..=1000000"),
+        (
+            "reproduce fig14 --slots 18446744073709551615",
+            "slots: is 18446744073709551615, too many",
+        ),
+        (
+            "reproduce fig14 --bursts-at-once --bursts-per-slot 0.9 --buffer 10000000",
+            "slots: is 50000, too many to keep; give fewer",
+        ),
         (
             "simulate rate.toml",
             "uplink_rate_bps: is 9223372036854775807, expected at most 10000000000000",
