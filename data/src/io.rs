@@ -10,9 +10,9 @@ mod scratch;
 mod small_file;
 mod text;
 
-pub use atomic::{AtomicFile, move_file, remove_old, write_atomic};
+pub use atomic::{AtomicFile, move_file, remove_old, write_atomic, write_set};
 pub use error::{DataError, RowPlace};
-pub(crate) use error::{recorded_name, shown, shown_output};
+pub(crate) use error::{is_out_of_memory, recorded_name, shown, shown_output};
 pub(crate) use guard::guarded;
 pub(crate) use hash::{FileHash, HashingReader, hex};
 pub use hash::{sha256, sha256_file};

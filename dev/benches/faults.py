@@ -18,6 +18,7 @@ import hashlib
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -94,6 +95,9 @@ COUNTERS = """time_ns,port,queue,sent_bytes,dropped_packets
 """
 DROPS = "time_ns,source_ip,destination_ip,protocol,reason\n{time_ns},10.0.0.1,10.0.0.2,17,buffer\n"
 
+# Commands whose files are the same each time.
+NO_RESULTS = {"help", "man", "completions"}
+
 # Forests of another tool.
 FORESTS = pathlib.Path(__file__).parent.parent.parent / "train/interop/tests/fixtures"
 
@@ -128,8 +132,8 @@ JOBS = [
     Job("vectors", "export {v}/model.json --target vectors --switch switch.toml -o out"),
     Job("report", "report --model {v}/model.json --data trace-{v}.parquet --format html -o out/r.html",
         makes_folder=False),
-    Job("decisions", "report --data trace-{v}.parquet --policy dt:alpha=8 --decisions out/decisions.csv",
-        makes_folder=False),
+    Job("decisions", "report --data trace-{v}.parquet --policy dt:alpha=8 --decisions out/decisions.csv -o out/r.txt",
+        makes_folder=False, whole="r.txt"),
     Job("switch", "switch config-{v}.json --base-rtt-ns 32000 -o out/switch.toml", makes_folder=False),
     Job("import", "import {v}/forest.txt --features paper4 --allow-rounding -o out/model.json", makes_folder=False),
     Job("rescale", "rescale {v}/model.json --buffer-bytes 30000 -o out/model.json", makes_folder=False),
@@ -144,6 +148,9 @@ JOBS = [
     Job("fig15", "lab reproduce fig15 --data trace-{v}.parquet -o out"),
     # Two figures at once.
     Job("figures", "lab reproduce pred-fig4 --runs 1 --duration-ms 1 --seed {slots} -o out"),
+    Job("kept-runs", "lab simulate experiment-{v}.toml -o out --keep kept.jsonl"),
+    Job("kept-choice", "lab refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out "
+        "--keep kept.jsonl"),
     Job("refine", "lab refine --experiment experiment-{v}.toml --runs 5 --rounds 0 --model {v}/model.json -o out"),
 ]
 
@@ -158,6 +165,25 @@ def contents(folder):
         elif path.is_file() and path.suffix != ".ms" and path.name != "timings.json":
             files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return files, hidden
+
+
+def unlisted(dropcast):
+    """Commands that write files, by what their help says, without a job here; and options that do."""
+    missing = []
+    for program in (dropcast, f"{dropcast}-lab"):
+        lab = "lab " if program.endswith("-lab") else ""
+        help_of = lambda *command: subprocess.run([program, *command, "--help"], check=True, text=True,
+                                                  stdout=subprocess.PIPE).stdout
+        commands = re.findall(r"^  ([a-z-]+)  ", help_of().split("Commands:\n")[1].split("\n\n")[0], re.M)
+        for command in set(commands) - NO_RESULTS:
+            jobs = [job.command + " " for job in JOBS if f"{job.command} ".startswith(f"{lab}{command} ")]
+            for short, option in re.findall(r"^ +(?:(-\w), )?(--(?:output|keep|arrivals|decisions|runs))\b", help_of(command), re.M):
+                names = [f" {name} " for name in (short, option) if name]
+                if option == "--runs" and lab:
+                    continue
+                if not any(name in job for job in jobs for name in names):
+                    missing.append(f"{lab}{command} {option}")
+    return missing
 
 
 class Room:
@@ -190,8 +216,9 @@ class Room:
                 shutil.copy(folder / f"events-{version}.parquet", place)
             theirs = {"a": "boosted.lightgbm.txt", "b": "regression.lightgbm.txt"}[version]
             shutil.copy(FORESTS / theirs, folder / version / "forest.txt")
-            self.good(f"lab simulate experiment-{version}.toml -o fabric-{version}")
-            self.good(f"collect --events fabric-{version}/lqd/run-0/events.parquet -o fabric-{version}.parquet")
+            # Other switches have drops in each version: stale models would be seen.
+            self.good(f"simulate --topology leaf-spine --seed {seed} --duration-ms 4 -o fabric-events.parquet")
+            self.good(f"collect --events fabric-events.parquet -o fabric-{version}.parquet")
         self.states = {}
         for job in jobs:
             for version in "ab":
@@ -297,7 +324,7 @@ def check(room, job, fresh, what, again):
             if job.parts in name and (name, digest) not in parts[0] | parts[1]:
                 return f"{what}: part {name} is neither the old nor the new one"
         told = files.get(job.whole)
-        if job.name == "sweep" and told not in (None, old.get(job.whole), new[job.whole]):
+        if job.name == "sweep" and told not in (None, *(room.states[job.name, of][0][job.whole] for of in "ab")):
             return f"{what}: {job.whole} is neither the old nor the new one"
         for state in (old, new):
             if told is not None and told == state.get(job.whole) and job.name == "folder" and files != state:
@@ -314,7 +341,7 @@ def check(room, job, fresh, what, again):
         return f"{what}: neither the old nor the new results: {differ[:6]}"
     if "several" in what and not job.makes_folder and not files:
         return f"{what}: none of the jobs has come to its end"
-    if again or hidden or job.name == "kept":
+    if again or hidden or "--keep" in job.command:
         before = sorted(path.name for path in room.folder.glob(".out*"))
         try:
             room.good(room.command(job, "b"))
@@ -335,11 +362,16 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--trials", type=int, default=10_000)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--list", action="store_true", help="only check that each command that writes is tried")
     arguments.add_argument("--dropcast", default="target/release/dropcast")
     arguments.add_argument("--jobs", nargs="+", choices=[job.name for job in JOBS],
                            default=[job.name for job in JOBS])
     options = arguments.parse_args()
     jobs = [job for job in JOBS if job.name in options.jobs]
+    if missing := unlisted(os.path.abspath(options.dropcast)):
+        sys.exit(f"no job tries {', '.join(missing)}")
+    if options.list:
+        return 0
     chance = random.Random(options.seed)
     tried, failed = collections.Counter(), []
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,6 @@
 //! often. [`Experiment::prepare`] checks it and reads its models; [`Prepared::compare`] runs it.
 
 mod choice;
-mod chosen_policy;
 mod comparison;
 mod experiment;
 mod flow_times;
@@ -17,8 +16,8 @@ mod prepared;
 mod recording;
 mod summary;
 
+pub(crate) use choice::credence;
 pub use choice::{Candidate, Choice, Chooser};
-pub use chosen_policy::ChosenPolicy;
 pub use comparison::{Comparison, PolicyRuns};
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;

@@ -1,12 +1,12 @@
 //! Oracles that are chosen by what they do to flows, and trained again on what they meet
 //! (`lab/notes/closed-loop.md`).
 //!
-//! A round runs the decision with the current oracle, labels what its switches meet, trains on these
+//! A round runs Credence with the current oracle, labels what its switches meet, trains on these
 //! rows and all earlier ones, and measures the new forest in the loop: DAgger (Ross, Gordon and
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, ChosenPolicy, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles,
+    Candidate, Choice, Chooser, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles, credence,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -30,15 +30,13 @@ pub struct RefineTask {
     pub experiment: Experiment,
     /// What is chosen by.
     pub objective: Objective,
-    /// What asks the models.
-    pub decision: ChosenPolicy,
     /// Models to choose from, with their names.
     pub models: Vec<(String, Model)>,
     /// Labelled traces that train beside what the loop gives; round 0 trains on them alone.
     pub data: Vec<LabelledTrace>,
     /// How forests are trained; all rows train.
     pub train: TrainSettings,
-    /// Most rounds of training on what the decision meets; 0 only chooses.
+    /// Most rounds of training on what Credence meets; 0 only chooses.
     pub rounds: u32,
     /// Runs that are labelled in each round.
     pub labelled_runs: u32,
@@ -55,10 +53,10 @@ pub struct RefineSettings {
     /// Models to choose from.
     #[arg(long, num_args = 1.., value_name = "MODEL")]
     pub model: Vec<PathBuf>,
-    /// Labelled traces that train beside what the decision meets.
+    /// Labelled traces that train beside what Credence meets.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub data: Vec<PathBuf>,
-    /// Most rounds of training on what the decision meets; fewer if a round does not help. 0 only chooses.
+    /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub rounds: u32,
     /// Runs that each round labels and trains on.
@@ -80,7 +78,6 @@ impl RefineSettings {
         Ok(RefineTask {
             experiment: closed_loop.experiment()?,
             objective: closed_loop.objective,
-            decision: closed_loop.decision,
             models: self.model.iter().map(model).collect::<Result<_, PipelineError>>()?,
             data: LabelledTrace::open_all(&self.data, &train.features.names())?,
             train,
@@ -105,10 +102,6 @@ pub struct LoopSettings {
     /// large.
     #[arg(long, value_name = "METRIC", default_value_t)]
     pub objective: Objective,
-    /// What asks the models, named without one (docs/policies.md): credence, or a filter such as
-    /// oracle:base=dt:alpha=8. It is compared with itself without a model, a filter with its base.
-    #[arg(long, value_name = "POLICY", default_value_t)]
-    pub decision: ChosenPolicy,
 }
 
 impl LoopSettings {
@@ -137,8 +130,6 @@ impl LoopSettings {
 pub struct Refined {
     /// What was chosen by.
     pub objective: Objective,
-    /// What asks the models.
-    pub decision: ChosenPolicy,
     /// Round 0 chooses among the models that are there before the loop runs.
     pub rounds: Vec<Round>,
     /// The round with the best choice; null if nothing was better than no model.
@@ -204,9 +195,9 @@ pub fn refine(
     // Before the experiment runs.
     LabelledTraces::new(task.data.clone(), &task.train.features)?;
     let features = all_features(task)?;
-    let RefineTask { experiment, objective, decision, .. } = task;
-    let chooser = Chooser::new(experiment, objective, decision, &features, resources)?
-        .keeping(task.kept.clone());
+    let RefineTask { experiment, objective, .. } = task;
+    let chooser =
+        Chooser::new(experiment, objective, &features, resources)?.keeping(task.kept.clone());
     let work = Work { task, resources, progress, chooser };
     let mut models = task.models.clone();
     let (mut rows, mut labelled) = (None, Vec::new());
@@ -304,19 +295,19 @@ impl Work<'_> {
         Ok((Round { rows, drops, choice }, oracle))
     }
 
-    /// Runs the decision with an oracle, or without one, on runs that nothing is chosen by, and
+    /// Runs Credence with an oracle, or without one, on runs that nothing is chosen by, and
     /// labels them.
     fn label(
         &self,
         round: u32,
         oracle: Option<&Oracle>,
     ) -> Result<Vec<LabelledTrace>, PipelineError> {
-        let RefineTask { experiment, decision, labelled_runs, train, .. } = self.task;
+        let RefineTask { experiment, labelled_runs, train, .. } = self.task;
         let mut oracles = Oracles::default();
         if let Some((_, model)) = oracle {
             oracles.insert("current", model.clone());
         }
-        let policy = decision.with(oracle.map(|_| "current"));
+        let policy = credence(oracle.map(|_| "current"));
         let experiment = Experiment { policies: vec![policy.clone()], ..experiment.clone() };
         let prepared = experiment.prepare_with(oracles)?;
         let first = 2 * experiment.runs + (round - 1) * labelled_runs;
@@ -326,7 +317,7 @@ impl Work<'_> {
             prepared.label(&policy, run, &train.features, &format!("round {round} run {run}"))
         };
         let traces = runs.map(label).collect();
-        self.progress.end("what the decision met");
+        self.progress.end("what Credence met");
         traces
     }
 
@@ -350,14 +341,13 @@ impl Work<'_> {
         best: Option<(usize, Oracle, Choice)>,
         models: Vec<Oracle>,
     ) -> Result<Refined, PipelineError> {
-        let (objective, decision) = (self.task.objective.clone(), self.task.decision.clone());
+        let objective = self.task.objective.clone();
         let Some((round, (_, model), choice)) = best else {
             let (_, model) = models.into_iter().next_back().expect("every round has a model");
             let model = never_predicting(&model);
             let (best_round, confirmation) = (None, None);
             return Ok(Refined {
                 objective,
-                decision,
                 rounds,
                 best_round,
                 confirmation,
@@ -371,7 +361,7 @@ impl Work<'_> {
         let is_better = confirmed.chosen.is_some();
         let model = if is_better { model } else { never_predicting(&model) };
         let best_round = Some(round);
-        Ok(Refined { objective, decision, rounds, best_round, confirmation, is_better, model })
+        Ok(Refined { objective, rounds, best_round, confirmation, is_better, model })
     }
 }
 

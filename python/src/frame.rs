@@ -6,9 +6,11 @@ use arrow_schema::{ArrowError, SchemaRef};
 use dropcast_data::{Frame, write_atomic};
 use dropcast_pipeline::files;
 use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3_arrow::{PyRecordBatchReader, PyTable};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 /// A frame in memory, such as generated events.
@@ -19,7 +21,7 @@ pub(crate) struct PyFrame(pub(crate) Frame);
 impl PyFrame {
     /// The rows of whatever gives them through Arrow.
     #[new]
-    fn new(py: Python<'_>, table: PyTable, name: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, table: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
         of_table(py, table, name).map(PyFrame)
     }
 
@@ -65,7 +67,7 @@ impl PyFrame {
 #[pyfunction]
 pub(crate) fn integer_columns<'py>(
     py: Python<'py>,
-    table: PyTable,
+    table: &Bound<'py, PyAny>,
     columns: Vec<String>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
     let frame = of_table(py, table, "X")?;
@@ -89,8 +91,18 @@ pub(crate) fn create_folder(py: Python<'_>, path: PathBuf) -> PyResult<()> {
 }
 
 /// The rows of a frame of Python's, shared.
-pub(crate) fn of_table(py: Python<'_>, table: PyTable, name: &str) -> PyResult<Frame> {
-    let (batches, schema) = table.into_inner();
+///
+/// A reader reads all itself: it sees where its batches have other columns, what Arrow's library cannot see and takes for granted.
+/// Where that library finds less than the columns take, it panics.
+pub(crate) fn of_table(py: Python<'_>, table: &Bound<'_, PyAny>, name: &str) -> PyResult<Frame> {
+    let table = match table.hasattr("read_all")? {
+        true => &table.call_method0("read_all")?,
+        false => table,
+    };
+    let read = catch_unwind(AssertUnwindSafe(|| table.extract::<PyTable>()));
+    let problem = "has batches with different columns; give it columns of one type each";
+    let changed = |_| PyValueError::new_err(format!("{name}: {problem}"));
+    let (batches, schema) = read.map_err(changed)??.into_inner();
     Frame::new(name, schema, batches).map_err(|error| errors::data(py, error))
 }
 

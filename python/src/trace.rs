@@ -13,7 +13,6 @@ use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_pipeline::traces::timeline::Timeline;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -59,7 +58,7 @@ impl Trace {
     #[pyo3(signature = (table, name, switch=None))]
     fn of_frame(
         py: Python<'_>,
-        table: PyTable,
+        table: &Bound<'_, PyAny>,
         name: &str,
         switch: Option<Described>,
     ) -> PyResult<Self> {
@@ -204,8 +203,7 @@ pub(crate) fn collect<'py>(
     let data = match events.frames.is_empty() {
         true => EventData::Paths(events.paths),
         false => {
-            let frame =
-                |(name, table): &(String, Bound<'_, PyAny>)| of_table(py, table.extract()?, name);
+            let frame = |(name, table): &(String, Bound<'_, PyAny>)| of_table(py, table, name);
             EventData::Frames(events.frames.iter().map(frame).collect::<PyResult<_>>()?)
         }
     };

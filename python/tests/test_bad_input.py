@@ -7,6 +7,7 @@ from needs import needed
 import dropcast
 from dropcast import InputError
 
+pa = needed("pyarrow")
 pl = needed("polars")
 
 SWITCH = {"ports": 2, "line_rate_bps": 10**9, "buffer_bytes": 64_000, "base_rtt_ns": 25_200}
@@ -32,6 +33,15 @@ WORDS = pl.DataFrame({"time_ns": ["a"], "port": [0], "size_bytes": [100]})
 def test_events(events, settings, says):
     with pytest.raises(InputError, match=says):
         dropcast.collect(events, **settings)
+
+
+@pytest.mark.parametrize("other", [{"port": ["a"]}, {"port": pa.array([1], pa.int8())}, {"ecn": [0]}])
+def test_streams_that_change_their_columns(other):
+    row = {"time_ns": [0], "port": [0], "size_bytes": [100]}
+    first = pa.record_batch(row)
+    batches = pa.RecordBatchReader.from_batches(first.schema, iter([first, pa.record_batch(row | other)]))
+    with pytest.raises(ValueError):
+        dropcast.collect(batches, switch=SWITCH)
 
 
 @pytest.mark.parametrize(

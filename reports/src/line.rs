@@ -53,7 +53,7 @@ fn switch_line(label: &SwitchLabel, total: &SwitchTotal) -> String {
         ("peak_occupancy", Some(*peak_occupancy)),
     ];
     let values = values.map(|(name, value)| shown(name, value)).join(" ");
-    format!("name={} switch={} {values}", label.name, label.switch_id)
+    format!("name={} switch={} {values}", word(&label.name), label.switch_id)
 }
 
 fn shown(name: &str, value: Option<f64>) -> String {

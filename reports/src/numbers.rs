@@ -11,6 +11,11 @@ pub fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// The width of a column that has these texts. Longer ones push their row to the right: text is not padded without end.
+pub fn column_width(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
+    texts.into_iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0).min(1_000)
+}
+
 /// Digits with commas between thousands.
 pub(crate) fn grouped(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() * 4 / 3);

@@ -1,7 +1,7 @@
 //! Many traces at a glance: each as a whole, and all of them by the hour.
 
 use crate::drop_words::{better_alpha, dropped, own_name};
-use crate::numbers::{self, count, percent};
+use crate::numbers::{self, column_width, count, percent};
 use dropcast_measure::verdict::{DropCounts, HourSection, TraceDrops, Verdict};
 use std::cmp::Reverse;
 
@@ -90,12 +90,11 @@ fn table(
             .map(|sent| sent.map_or(numbers::UNDEFINED.to_owned(), |sent| count(sent.packets)));
         told.chain([last.to_owned()]).collect::<Vec<_>>()
     };
-    let wide = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let wide = wide.max(first.chars().count());
+    let wide = column_width(rows.iter().map(|(name, ..)| name.as_str()).chain([first]));
     let line = |name: &str, cells: &[String]| {
         let mut line = format!("{name:<wide$}");
         for (head, cell) in heads.iter().zip(cells) {
-            let column = head.chars().count().max(13) + 2;
+            let column = column_width([head]).max(13) + 2;
             line.push_str(&format!("{cell:>column$}"));
         }
         line.trim_end().to_owned()

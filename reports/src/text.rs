@@ -1,9 +1,9 @@
 //! A report as a summary for a terminal.
 
 use crate::drift_words::{drift_sentence, outside_sentence};
-use crate::numbers::{count, optional};
+use crate::numbers::{column_width, count, optional};
 use crate::rival_words;
-use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines};
+use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines, text_of};
 use crate::{Exporter, PageError, gain_sentences};
 use dropcast_measure::verdict::Verdict;
 use dropcast_measure::{ReplaySection, Report, ScoreIntervals, TraceSection};
@@ -25,7 +25,7 @@ impl Exporter for Text {
             }
         }
         lines.extend(report.verdict.iter().flat_map(closing_lines));
-        Ok(lines.join("\n") + "\n")
+        Ok(text_of(&lines))
     }
 }
 
@@ -167,7 +167,7 @@ fn replays(replay: &ReplaySection, verdict: Option<&Verdict>) -> Vec<String> {
             rows.push((name, sent));
         }
     }
-    let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(24);
+    let wide = (column_width(rows.iter().map(|(name, _)| name)) + 2).max(24);
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let mut lines = vec![
         format!("{:<22}{:>10}{:>12}", "error", "eta", "1/eta"),

@@ -1,11 +1,12 @@
 //! A verdict as text: sentences, then tables.
 
-use crate::numbers::{count, percent};
+use crate::numbers::{column_width, count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
 use crate::rival_words::{self, alphas as alpha_curve};
 use crate::story::{Story, closing, story};
 use crate::verdict_figures::switch_name;
+use dropcast_data::printable_line;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
@@ -38,7 +39,7 @@ pub(crate) fn closing_lines(verdict: &Verdict) -> Vec<String> {
 pub fn verdict_text(verdict: &Verdict) -> String {
     let mut lines = story_lines(verdict, None);
     let rows = rows(verdict);
-    let wide = rows.iter().map(|(name, _)| name.chars().count() + 2).max().unwrap_or(0).max(40);
+    let wide = (column_width(rows.iter().map(|(name, _)| name)) + 2).max(40);
     lines.extend([
         String::new(),
         format!(
@@ -74,7 +75,12 @@ pub fn verdict_text(verdict: &Verdict) -> String {
     }));
     lines.extend([String::new(), slack_sentence(verdict.slack_bytes)]);
     lines.extend(closing_lines(verdict));
-    lines.join("\n") + "\n"
+    text_of(&lines)
+}
+
+/// The lines as text: a name of a file begins no further line.
+pub(crate) fn text_of(lines: &[String]) -> String {
+    lines.iter().map(|line| printable_line(line).into_owned() + "\n").collect()
 }
 
 /// The slack of Credence's thresholds, the same in replays and in exported decisions.

@@ -40,8 +40,15 @@ pub struct NameError {
     problem: String,
 }
 
+/// A text is not longer, bytes: it is the name of a row or column wherever the policy is.
+const MOST_BYTES: usize = 4096;
+
 /// Reads `name` or `name:key=value,key=value`, values as in TOML; text needs no quotes.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, NameError> {
+    if text.len() > MOST_BYTES {
+        let problem = format!("is {} bytes long, expected at most {MOST_BYTES}", text.len());
+        return Err(NameError { text: text.chars().take(40).collect::<String>() + "...", problem });
+    }
     let read = || -> Result<T, toml::de::Error> {
         let (name, settings) = text.split_once(':').unwrap_or((text, ""));
         let mut table = toml::Table::new();

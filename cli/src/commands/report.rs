@@ -1,7 +1,7 @@
 //! `dropcast report`.
 
 use crate::args::ReportArgs;
-use dropcast_data::write_atomic;
+use dropcast_data::{AtomicFile, write_atomic, write_set};
 use dropcast_features::FeatureSet;
 use dropcast_measure::condition::Judged;
 use dropcast_measure::decisions::write_decisions;
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
     if let Some(path) = &args.output {
         check_output(path, inputs())?;
     }
+    let mut decisions = None;
     if let Some(path) = &args.decisions {
         check_output(path, inputs())?;
         if args.output.as_ref() == Some(path) {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
                 format!("{} is the file of the report, too; name another", path.display());
             return Err(PipelineError::setting("decisions", problem).into());
         }
-        write_decisions(&args.data, &args.asked, path, progress)?;
+        decisions = Some(write_decisions(&args.data, &args.asked, path, progress)?.0);
     }
     let (text, judged) = match &args.model {
         Some(model) => {
@@ -53,9 +54,13 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
             (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
         }
     };
-    match &args.output {
-        Some(path) => write_atomic(path, text.as_bytes())?,
-        None => output::print_text(&text)?,
+    match (&args.output, decisions) {
+        (Some(path), Some(decisions)) => write_set(path, text.as_bytes(), || decisions.commit())?,
+        (Some(path), None) => write_atomic(path, text.as_bytes())?,
+        (None, decisions) => {
+            decisions.map_or(Ok(()), AtomicFile::commit)?;
+            output::print_text(&text)?;
+        }
     }
     let mut held = Vec::new();
     for judged in judged {

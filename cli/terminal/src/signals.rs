@@ -1,7 +1,9 @@
 //! A command that is asked to end leaves no working folders.
 
 use dropcast_pipeline::leave_nothing;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::sync::Arc;
@@ -10,7 +12,8 @@ use std::sync::atomic::AtomicBool;
 /// Removes what jobs are at work on before a signal ends the process, as it would without us. A signal that is
 /// ignored, such as SIGHUP under `nohup`, stays so.
 pub(crate) fn leave_nothing_at_signals() {
-    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    let ends = [SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU];
+    let ends = ends.into_iter().filter(|&signal| !is_ignored(signal));
     // Without it the next job cleans up.
     let Ok(mut signals) = Signals::new(ends) else { return };
     let watch = move || {

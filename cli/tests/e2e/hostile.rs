@@ -116,6 +116,18 @@ fn a_terminal_obeys_no_name() {
     let said = String::from_utf8(said.stdout).unwrap();
     assert!(said.contains("red\\u{1b}[31m\\n.parquet") && !said.contains('\u{1b}'), "{said:?}");
     assert!(room.path(output).exists());
+    // Nor in a report, whether printed or in a file.
+    let trace = "x\nDeploy: nothing.parquet";
+    room.write(trace, Room::with_a_run().read("runs/small/trace.parquet"));
+    room.write("m\nerror: y.json", Room::with_a_run().read("runs/small/model.json"));
+    let report = ["report", "--rows", "all", "--model", "m\nerror: y.json", "--data", trace];
+    let printed = room.command(report).output().unwrap();
+    room.command(report.into_iter().chain(["-o", "r.txt"])).status().unwrap();
+    for said in [printed.stdout, room.read("r.txt")] {
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("x\\nDeploy: nothing.parquet"), "{said}");
+        assert!(!said.lines().any(|line| line.starts_with("Deploy: nothing")), "{said}");
+    }
 }
 
 #[test]
@@ -188,6 +200,21 @@ fn too_few_open_files_for_an_output_is_told() {
             "{said}"
         );
     }
+    // Nor is a lock left.
+    let room = Room::with_a_run();
+    for files in 4..12 {
+        let typed = format!(
+            "ulimit -n {files} && exec {} export runs/small/model.json --target c json -o tables",
+            env!("CARGO_BIN_EXE_dropcast")
+        );
+        Command::new("sh").args(["-c", &typed]).current_dir(room.path(".")).output().unwrap();
+        let names = room.files().into_keys().chain(room.folders());
+        assert_eq!(
+            names.filter(|name| name.starts_with('.')).collect::<Vec<_>>(),
+            [""; 0],
+            "{files}"
+        );
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -224,6 +251,82 @@ fn what_the_system_refuses_is_no_damage() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_no_thread_can_begin_nothing_panics() {
+    let room = Room::with_a_run();
+    room.write("log.csv", "time_ns,port,size_bytes\n0,0,1500\n");
+    room.write("drops.csv", "time_ns,source_ip,destination_ip,protocol,reason\n");
+    room.write("c.pcap", std::fs::read(corpus("capture/ethernet.pcap")).unwrap());
+    for typed in [
+        "collect --events log.csv --switch runs/small/switch.toml -o t.parquet",
+        "collect --events log.csv --drops drops.csv --switch runs/small/switch.toml -o t.parquet",
+        "switch c.pcap --base-rtt-ns 8000 --rate-bps 1000000000 --buffer-bytes 100000",
+        "inspect log.csv --check",
+    ] {
+        let output = Command::new("strace")
+            .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=clone,clone3"])
+            .args(["-e", "inject=clone,clone3:error=EAGAIN", env!("CARGO_BIN_EXE_dropcast")])
+            .args(typed.split(' '))
+            .current_dir(room.path("."))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{typed}: {said}");
+        assert!(said.contains("; allow more threads (ulimit -u), or end "), "{typed}: {said}");
+    }
+}
+
+/// With a GiB of address space.
+#[test]
+fn what_would_take_all_memory_is_refused_first() {
+    let room = Room::with_a_run();
+    let expression = format!("expression:accept=queue<{}1", "0".repeat(70_000));
+    for (typed, problem) in [
+        ("report --data runs/small/trace.parquet --policy smartbuf:known_bursts=4294967295", None),
+        (
+            "verify runs/small/model.json --target json --rows 4294967295",
+            Some("rows: is 4294967295, expected at most 4000000"),
+        ),
+        (
+            &*format!("report --data runs/small/trace.parquet --policy {expression}"),
+            Some("bytes long, expected at most 4096"),
+        ),
+    ] {
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v 1048576 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_dropcast")])
+            .args(typed.split(' '))
+            .current_dir(room.path("."))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(i32::from(problem.is_some())), "{said}");
+        assert!(problem.is_none_or(|problem| said.contains(problem)), "{said}");
+    }
+}
+
+/// With a GiB of address space: files of few bytes that claim or repeat much.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gibibyte_is_enough_for_every_file_of_the_corpus() {
+    let room = Room::with_a_run();
+    for kind in ["arrow", "capture", "csv", "ns3", "parquet", "trace"] {
+        for file in std::fs::read_dir(corpus(kind)).unwrap() {
+            let file = file.unwrap().path();
+            let typed = format!(
+                "ulimit -v 1048576 && exec {} inspect --check --switch runs/small/switch.toml {}",
+                env!("CARGO_BIN_EXE_dropcast"),
+                file.display()
+            );
+            let mut command = Command::new("sh");
+            let output = command.args(["-c", &typed]).current_dir(room.path(".")).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", file.display());
+            assert!(!said.contains("memory"), "{}: {said}", file.display());
+        }
+    }
 }
 
 #[test]
@@ -268,6 +371,10 @@ fn a_run_is_replaced_as_a_whole() {
     assert!(!room.files().contains_key("runs/small/tables/stale.h"));
     let config = String::from_utf8(room.read("runs/small/config.toml")).unwrap();
     assert!(config.contains("n_estimators = 2"), "{config}");
+}
+
+fn corpus(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../dev/fuzz/corpus").join(name)
 }
 
 /// With a GiB of address space, and so of memory: what does not fit is refused in words, not aborted.

@@ -201,6 +201,37 @@ fn a_trace_that_cannot_be_read_is_no_lack_of_drops() {
 }
 
 #[test]
+fn a_killed_report_stands_beside_its_own_decisions() {
+    let room = Room::with_a_run();
+    let report = |policy| {
+        format!(
+            "report --data runs/small/trace.parquet --policy {policy} --decisions out/d.csv -o out/r.txt"
+        )
+    };
+    room.write("out/notes.txt", "mine");
+    let set = |policy| {
+        room.good(&report(policy));
+        results(&room, "out/")
+    };
+    let [new, old] = ["dt:alpha=8", "dt:alpha=0.125"].map(set);
+    assert!(new.iter().zip(&old).filter(|(new, old)| new != old).count() == 2);
+    for effect in [KILLED, "error=EIO"] {
+        for (files, _) in disturbed(&room, "out/", &report("dt:alpha=8"), effect) {
+            let without = |set: &Files| files.contains_key("out/r.txt") && files == *set;
+            let is_alone = !files.contains_key("out/r.txt");
+            assert!(is_alone || without(&old) || without(&new), "{effect}: {:?}", files.keys());
+        }
+    }
+    std::thread::scope(|scope| {
+        for policy in ["dt:alpha=8", "dt:alpha=0.125", "dt:alpha=8", "dt:alpha=0.125"] {
+            let (room, typed) = (&room, report(policy));
+            scope.spawn(move || room.good(&typed));
+        }
+    });
+    assert!([&new, &old].contains(&&results(&room, "out/")));
+}
+
+#[test]
 fn a_file_that_grows_too_large_leaves_nothing() {
     let room = Room::with_a_run();
     leaves_nothing_beyond_a_limit(&room, "run --config small.toml --name large");
@@ -210,11 +241,19 @@ fn a_file_that_grows_too_large_leaves_nothing() {
 fn a_run_that_is_asked_to_end_leaves_nothing() {
     let room = Room::new();
     room.write("long.toml", SMALL.replace("20_000_000", "20_000_000_000"));
-    for signal in ["TERM", "HUP", "INT"] {
+    room.write("long/trace.parquet", Room::with_a_run().read("runs/small/trace.parquet"));
+    let seeds = Vec::from_iter(1..500);
+    let axes = format!("[axes]\ntrees = 128\nmax_depth = 8\nvotes = 'f1'\nseeds = {seeds:?}\n");
+    let data = "data = ['long/trace.parquet']\n[split]\nby = 'random'\n";
+    room.write("sweep.toml", format!("{data}{axes}"));
+    let run = ("run --config long.toml", "runs/.small.partial/config.toml");
+    let sweep = ("sweep sweep.toml -o runs/swept", "runs/swept/.lock");
+    let jobs = ["TERM", "HUP", "INT", "XCPU", "USR1", "QUIT"].map(|signal| (signal, run));
+    for (signal, (typed, begun)) in jobs.into_iter().chain([("TERM", sweep)]) {
         // The tests may run where signals are ignored: under nohup, or in the background of a script.
         let mut child = Command::new("env")
-            .args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_dropcast")])
-            .args(["run", "--config", "long.toml"])
+            .args(["--default-signal", env!("CARGO_BIN_EXE_dropcast")])
+            .args(typed.split(' '))
             .current_dir(room.path("."))
             .spawn()
             .unwrap();
@@ -228,8 +267,8 @@ fn a_run_that_is_asked_to_end_leaves_nothing() {
             }
             true
         };
-        let config = room.path("runs/.small.partial/config.toml");
-        assert!(wait_for(Box::new(move || config.exists())));
+        let begun = room.path(begun);
+        assert!(wait_for(Box::new(move || begun.exists())), "{typed}");
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         // Ended by the signal, as without us.

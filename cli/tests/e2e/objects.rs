@@ -25,10 +25,10 @@ const LEAF: &str =
 #[cfg(feature = "object-store")]
 mod with_a_server {
     use super::Room;
-    use crate::room::{Said, skipped};
+    use crate::room::{skipped, without_progress};
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
-    use std::process::{Child, Command, Stdio};
+    use std::process::{Child, Command, Output, Stdio};
     use std::time::{Duration, Instant};
 
     /// A server with an empty bucket; ends with the test.
@@ -94,15 +94,7 @@ mod with_a_server {
         }
 
         fn dropcast(&self, room: &Room, typed: &str) -> Output {
-            let mut command = room.command(typed.split_whitespace());
-            command.envs([
-                ("AWS_ENDPOINT", format!("http://{}", self.address).as_str()),
-                ("AWS_ALLOW_HTTP", "true"),
-                ("AWS_ACCESS_KEY_ID", "test"),
-                ("AWS_SECRET_ACCESS_KEY", "test"),
-                ("AWS_REGION", "us-east-1"),
-            ]);
-            command.output().unwrap()
+            dropcast_with(&self.address, room, typed)
         }
 
         fn good(&self, room: &Room, typed: &str) -> String {
@@ -112,6 +104,42 @@ mod with_a_server {
             assert!(output.status.success() && only_notes, "{typed}: {stderr}");
             String::from_utf8(output.stdout).unwrap()
         }
+    }
+
+    /// Runs `dropcast` with the store at this address.
+    fn dropcast_with(address: &str, room: &Room, typed: &str) -> Output {
+        let mut command = room.command(typed.split_whitespace());
+        command.envs([
+            ("AWS_ENDPOINT", format!("http://{address}").as_str()),
+            ("AWS_ALLOW_HTTP", "true"),
+            ("AWS_ACCESS_KEY_ID", "test"),
+            ("AWS_SECRET_ACCESS_KEY", "test"),
+            ("AWS_REGION", "us-east-1"),
+        ]);
+        command.output().unwrap()
+    }
+
+    /// A store that gives every page of its list the same place to go on.
+    #[test]
+    fn a_list_without_an_end_is_refused() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        std::thread::spawn(move || {
+            for mut connection in listener.incoming().flatten() {
+                let _ = connection.read(&mut [0; 4096]);
+                let page = "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>in/a.csv</Key>\
+                            <LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size></Contents>\
+                            <NextContinuationToken>again</NextContinuationToken></ListBucketResult>";
+                let head = format!("Content-Length: {}\r\nConnection: close", page.len());
+                let _ = write!(connection, "HTTP/1.1 200 OK\r\n{head}\r\n\r\n{page}");
+            }
+        });
+        let room = Room::with_a_run();
+        let typed = "collect --events s3://bucket/in/ --switch runs/small/switch.toml -o out";
+        let output = dropcast_with(&address, &room, typed);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("the store's list of s3://bucket/in/ does not end"), "{said}");
     }
 
     #[test]
@@ -147,8 +175,9 @@ mod with_a_server {
         let said = good("collect --events s3://bucket/in/ -o s3://bucket/out/");
         assert!(said.contains("labelled 0 folders, kept 1"), "{said}");
 
-        let said = store.dropcast(&room, "inspect s3://bucket/absent.parquet");
-        assert_eq!(said.code, Some(1), "{said}");
-        assert!(said.stderr.contains("s3://bucket/absent.parquet: cannot be opened"), "{said}");
+        let output = store.dropcast(&room, "inspect s3://bucket/absent.parquet");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("s3://bucket/absent.parquet: cannot be opened"), "{said}");
     }
 }

@@ -56,7 +56,7 @@ const ENUMS: [(&str, &str); 11] = [
 ];
 
 /// Types that are read from text or numbers.
-const WORDS: [(&str, &str); 27] = [
+const WORDS: [(&str, &str); 26] = [
     ("u8", "integer"),
     ("u16", "integer"),
     ("u32", "integer"),
@@ -71,7 +71,6 @@ const WORDS: [(&str, &str); 27] = [
     ("Values", "integer, or list of integers"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](docs/policies.md)"),
-    ("ChosenPolicy", "[policy](docs/policies.md), without a model"),
     ("AqmSpec", "[AQM](docs/policies.md)"),
     ("FeatureSet", "[features](docs/features.md)"),
     ("Budget", "[budget](docs/sweep.md#budgets)"),

@@ -6,13 +6,16 @@
 use dropcast_data::ObjectStores;
 use object_store::path::Path as Key;
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt, WriteMultipart};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::OnceLock;
+use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use url::Url;
 
@@ -20,6 +23,8 @@ use url::Url;
 const LEAST_PART_BYTES: u64 = 5 << 20;
 /// S3 takes 10,000 parts.
 const MOST_PARTS: u64 = 9_000;
+/// The longest that a store may take to list a further object.
+const MOST_WAIT: Duration = Duration::from_secs(300);
 /// Parts under way at once.
 const PARTS_AT_ONCE: usize = 4;
 
@@ -112,19 +117,21 @@ impl ObjectStores for CloudStores {
         let (runtime, store, prefix) = find(folder)?;
         let text = folder.to_string_lossy();
         let base = text.strip_suffix('/').unwrap_or(&text);
-        let mut found = runtime.block_on(async {
+        runtime.block_on(async {
             let mut listed = store.list(Some(&prefix));
-            let mut found = Vec::new();
-            while let Some(object) = listed.next().await {
+            let mut found = BTreeSet::new();
+            while let Some(object) =
+                timeout(MOST_WAIT, listed.next()).await.map_err(|_| endless(&text))?
+            {
                 let key = object.map_err(told)?.location;
                 let parts = key.prefix_match(&prefix).into_iter().flatten();
                 let below: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
-                found.push(PathBuf::from(format!("{base}/{}", below.join("/"))));
+                if !found.insert(PathBuf::from(format!("{base}/{}", below.join("/")))) {
+                    return Err(endless(&text));
+                }
             }
-            Ok::<_, String>(found)
-        })?;
-        found.sort_unstable();
-        Ok(found)
+            Ok(found.into_iter().collect())
+        })
     }
 
     fn remove(&self, path: &Path) -> Result<(), String> {
@@ -134,6 +141,13 @@ impl ObjectStores for CloudStores {
             Err(problem) => Err(told(problem)),
         }
     }
+}
+
+/// A store that lists the same object twice, or nothing for long, may do so for ever.
+fn endless(folder: &str) -> String {
+    format!(
+        "the store's list of {folder} does not end; name its objects one by one, or ask who runs the store"
+    )
 }
 
 fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String> {

@@ -106,9 +106,35 @@ impl Write for AtomicFile {
 /// # Errors
 /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    written(path, bytes)?.commit()
+}
+
+fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile, DataError> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(DataError::io(&shown(path), "be written"))?;
-    file.commit()
+    Ok(file)
+}
+
+/// Replaces files that belong together: what `others` puts in place, then `path` by `bytes`. Until then there is no file at
+/// `path`, and no other such set comes between: where it is, the others are of the same set.
+///
+/// # Errors
+/// As [`write_atomic`], and those of `others`.
+pub fn write_set(
+    path: &Path,
+    bytes: &[u8],
+    others: impl FnOnce() -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let main = written(path, bytes)?;
+    // Where a folder cannot be locked, sets must not be made at the same time.
+    let folder = std::fs::File::open(directory(&main.target));
+    let _locked = folder.and_then(|folder| folder.lock().map(|()| folder));
+    match objects::is_object(path) {
+        true => objects::remove_object(path)?,
+        false => remove_old(path)?,
+    }
+    others()?;
+    main.commit()
 }
 
 /// Removes a file that is about to be replaced, so that it is not together with new ones. A symlink stays, and

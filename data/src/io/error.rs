@@ -181,8 +181,19 @@ pub(crate) fn recorded_name(path: &Path) -> String {
     path.file_name().map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
 }
 
+/// Whether an error of a library is that there is no memory: it says nothing of the file.
+pub(crate) fn is_out_of_memory(error: &impl std::fmt::Display) -> bool {
+    let text = error.to_string();
+    ["not enough memory", "memory allocation failed", "out of memory"]
+        .iter()
+        .any(|no| text.contains(no))
+}
+
 /// What to do about an error of the system that says nothing of the file.
 fn remedy(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::OutOfMemory {
+        return "; allow more memory (ulimit -v), or give fewer files at a time";
+    }
     match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
         Some(rustix::io::Errno::MFILE) => {
             "; allow more open files (ulimit -n), or give fewer files at a time"
@@ -190,6 +201,7 @@ fn remedy(error: &io::Error) -> &'static str {
         Some(rustix::io::Errno::NFILE) => {
             "; end programs that hold files open: the system allows no more"
         }
+        Some(rustix::io::Errno::AGAIN) => "; allow more threads (ulimit -u), or end other programs",
         _ => "",
     }
 }

@@ -1,5 +1,6 @@
 //! Text inputs: read, hashed and decompressed on a thread of their own.
 
+use super::error::is_out_of_memory;
 use super::hash::HashingReader;
 use flate2::read::MultiGzDecoder;
 use std::fmt;
@@ -77,11 +78,15 @@ impl TextInput {
     /// Starts to read `source`.
     pub(crate) fn start(source: Bytes, compression: Compression) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
-        std::thread::spawn(move || {
+        let refused = sender.clone();
+        let thread = std::thread::Builder::new().spawn(move || {
             // Without a receiver there is nothing more to do.
             let _ =
                 send_blocks(source, compression, &sender).map_err(|error| sender.send(Err(error)));
         });
+        if let Err(error) = thread {
+            let _ = refused.send(Err(error));
+        }
         TextInput { blocks, block: Vec::new(), used: 0, hash: None, is_cut_off: false }
     }
 
@@ -158,6 +163,7 @@ fn end_early(
 fn damaged(error: io::Error, compression: Compression) -> io::Error {
     match error.raw_os_error() {
         Some(_) => error,
+        None if is_out_of_memory(&error) => io::ErrorKind::OutOfMemory.into(),
         None => io::Error::new(
             error.kind(),
             format!(

@@ -1,14 +1,15 @@
 //! What Arrow IPC claims, checked before memory is taken: the library takes it for granted.
 
 use crate::DataError;
-use crate::io::guarded;
+use crate::io::{guarded, is_out_of_memory};
 use arrow_ipc::{Message, MessageHeader, Schema};
 use arrow_schema::ArrowError;
+use std::io;
 
 /// Bytes of the description of a message, at most.
 pub(super) const MOST_HEAD_BYTES: u64 = 16 << 20;
-/// Bytes of a record batch, as stored and when it is decompressed, at most.
-pub(super) const MOST_BODY_BYTES: u64 = 512 << 20;
+/// Bytes of a record batch, as stored, and when it is decompressed with the dictionaries before it, at most.
+pub(super) const MOST_BODY_BYTES: u64 = 256 << 20;
 
 pub(super) fn refuse_large(file: &str, bytes: u64, most: u64) -> Result<(), DataError> {
     if bytes <= most {
@@ -31,15 +32,20 @@ pub(super) fn check_order(file: &str, schema: &Schema<'_>) -> Result<(), DataErr
     }
 }
 
-/// Refuses a message whose buffers are not within its body, or claim too much.
+/// Refuses a message whose buffers are not within its body, or claim too much with the dictionaries before it, which are kept.
 pub(super) fn check_buffers(
     file: &str,
     message: &Message<'_>,
     body: &[u8],
+    dictionary_bytes: &mut u64,
 ) -> Result<(), DataError> {
     let unpacked = unpacked_bytes(message, body)
         .ok_or_else(|| broken(file, "has a message with damaged buffers"))?;
-    refuse_large(file, unpacked, MOST_BODY_BYTES)
+    refuse_large(file, dictionary_bytes.saturating_add(unpacked), MOST_BODY_BYTES)?;
+    if message.header_type() == MessageHeader::DictionaryBatch {
+        *dictionary_bytes += unpacked;
+    }
+    Ok(())
 }
 
 /// Runs a step of the library.
@@ -48,9 +54,10 @@ pub(super) fn decoded<T>(
     step: impl FnOnce() -> Result<T, ArrowError>,
 ) -> Result<T, DataError> {
     let stopped = |problem| Err(ArrowError::IpcError(problem));
-    guarded(step)
-        .unwrap_or_else(stopped)
-        .map_err(|error| broken(file, &format!("is damaged ({error})")))
+    guarded(step).unwrap_or_else(stopped).map_err(|error| match is_out_of_memory(&error) {
+        true => DataError::io(file, "be read")(io::ErrorKind::OutOfMemory.into()),
+        false => broken(file, &format!("is damaged ({error})")),
+    })
 }
 
 /// Bytes that the buffers of a message claim to take when they are decompressed. `None` if they are

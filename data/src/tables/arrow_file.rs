@@ -35,6 +35,8 @@ pub(crate) struct ArrowFile {
     decoder: FileDecoder,
     dictionaries: std::vec::IntoIter<Block>,
     batches: std::vec::IntoIter<Block>,
+    /// Bytes of the dictionaries, which are kept.
+    dictionary_bytes: u64,
 }
 
 impl ArrowFile {
@@ -63,6 +65,7 @@ impl ArrowFile {
             decoder: FileDecoder::new(schema.clone(), parsed.version()),
             dictionaries: dictionaries.into_iter(),
             batches: batches.into_iter(),
+            dictionary_bytes: 0,
         };
         Ok((opened, schema))
     }
@@ -101,7 +104,7 @@ impl ArrowFile {
         let parts = parts.and_then(|(head, body)| Some((head.get(prefix..)?, body)));
         let (head, body) = parts.ok_or_else(|| broken(file, "ends within a message"))?;
         let message = root_as_message(head).map_err(|_| broken(file, "has a damaged message"))?;
-        check_buffers(file, &message, body)?;
+        check_buffers(file, &message, body, &mut self.dictionary_bytes)?;
         Ok(Buffer::from_vec(bytes))
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct ArrowStream {
     /// Has been given the beginning of the next message.
     decoder: StreamDecoder,
     ended: bool,
+    /// Bytes of the dictionaries, which are kept.
+    dictionary_bytes: u64,
 }
 
 impl ArrowStream {
@@ -38,7 +40,13 @@ impl ArrowStream {
         let mut decoder = StreamDecoder::new();
         let begun = decoder.decode(&mut Buffer::from(CONTINUATION));
         debug_assert!(begun.is_ok(), "four bytes are no message");
-        let mut stream = ArrowStream { file: file.to_owned(), input, decoder, ended: false };
+        let mut stream = ArrowStream {
+            file: file.to_owned(),
+            input,
+            decoder,
+            ended: false,
+            dictionary_bytes: 0,
+        };
         let first = stream.next_message()?;
         match stream.decoder.schema() {
             Some(schema) if first.is_none() => Ok((stream, schema)),
@@ -78,7 +86,7 @@ impl ArrowStream {
         let body_bytes = u64::try_from(message.bodyLength())
             .map_err(|_| broken(&self.file, "has a message of negative length"))?;
         let body = self.take(body_bytes, MOST_BODY_BYTES)?;
-        check_buffers(&self.file, &message, &body)?;
+        check_buffers(&self.file, &message, &body, &mut self.dictionary_bytes)?;
         let length = u32::try_from(head.len()).unwrap_or(u32::MAX).to_le_bytes();
         let decoder = &mut self.decoder;
         decoded(&self.file, || {

@@ -7,7 +7,7 @@ mod part;
 
 use super::batch::BATCH_ROWS;
 use crate::DataError;
-use crate::io::{FileHash, guarded};
+use crate::io::{FileHash, guarded, is_out_of_memory};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 pub(crate) use footer::PARQUET_MAGIC;
@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
+use parquet::basic::Type;
 use parquet::errors::ParquetError;
 pub(crate) use part::fetch_rows;
 use part::groups_of;
@@ -105,8 +106,15 @@ impl ParquetTable {
             return Err(DataError::file(&file, problem, bad.hint()));
         }
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
+        // A file of few bytes may repeat a long word in each row.
+        let columns = builder.parquet_schema();
+        let has_words = (0..columns.num_columns()).any(|leaf| {
+            let is_word = columns.column(leaf).physical_type() == Type::BYTE_ARRAY;
+            is_word && is_read(columns.get_column_root_idx(leaf))
+        });
+        let rows = if has_words { BATCH_ROWS / 16 } else { BATCH_ROWS };
         let reader =
-            attempt(&file, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?;
+            attempt(&file, || builder.with_projection(mask).with_batch_size(rows).build())?;
         Ok(ParquetBatches { file, hash: Some(hash), reader, rows_left })
     }
 }
@@ -170,6 +178,9 @@ fn attempt<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Res
 
 /// The system's error, if the library failed because of one. It hands on what is read in batches as text.
 fn of_system(error: &ParquetError) -> Option<io::Error> {
+    if is_out_of_memory(error) {
+        return Some(io::ErrorKind::OutOfMemory.into());
+    }
     let text = error.to_string();
     let (_, code) = text.strip_suffix(')')?.rsplit_once("(os error ")?;
     code.parse().ok().map(io::Error::from_raw_os_error)

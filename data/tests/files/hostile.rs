@@ -178,6 +178,41 @@ fn pages_that_claim_too_much_are_refused_before_memory_is_taken() {
     );
 }
 
+/// Files of few bytes: a batch of zeros, pages of zeros. Others that repeat much are in the corpus, of which a test of the command
+/// sees that a GiB is enough for each.
+#[test]
+fn bombs_are_refused() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dev/fuzz/corpus");
+    let said = refused(&corpus.join("arrow/zeros"));
+    let says =
+        "claims 505600000 bytes, expected at most 268435456; write record batches of fewer rows";
+    assert!(said.contains(says), "{said}");
+    let rows = 8_000_000;
+    let zeros = Arc::new(UInt64Array::from(vec![0; rows])) as ArrayRef;
+    let names = ["time_ns", "switch_id", "port", "queue", "size_bytes", "flow_hash"];
+    let columns = names.map(|name| (name, Arc::clone(&zeros)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(Default::default()))
+        .set_dictionary_enabled(false)
+        .set_data_page_size_limit(1 << 30)
+        .set_data_page_row_count_limit(usize::MAX)
+        .set_max_row_group_row_count(Some(rows))
+        .build();
+    let scratch = Scratch::new();
+    let path = scratch.path("pages.parquet");
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 100_000);
+    let said = refused(&path);
+    assert!(
+        said.contains("bytes with those of other columns; write it with smaller pages"),
+        "{said}"
+    );
+}
+
 #[test]
 fn pages_in_gzip_are_read() {
     // 100 rows of pyarrow 26.0.1, `write_table(table, path, compression=..., data_page_version=...)`.

@@ -2,8 +2,10 @@
 
 use crate::files::{FuzzTarget, with_file};
 use dropcast_fabric::{Fabric, FabricConfig, FlowList, Transport};
-use dropcast_lab::closed_loop::Experiment;
+use dropcast_lab::closed_loop::{Experiment, KeptRuns};
 use dropcast_lab::map::MapSettings;
+use dropcast_pipeline::progress::Silent;
+use std::path::Path;
 
 /// Settings of the lab; the first byte chooses which.
 fn lab_settings(bytes: &[u8]) {
@@ -24,5 +26,13 @@ fn flows(bytes: &[u8]) {
     }
 }
 
+/// Files of kept runs.
+fn kept_runs(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        let _ = KeptRuns::open(path, Path::new("/dev/null"), &Silent).is_ok();
+    });
+}
+
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [FuzzTarget; 2] = [("flows", flows), ("lab_settings", lab_settings)];
+pub(crate) const TARGETS: [FuzzTarget; 3] =
+    [("flows", flows), ("kept_runs", kept_runs), ("lab_settings", lab_settings)];

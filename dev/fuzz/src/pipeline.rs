@@ -8,7 +8,13 @@ use dropcast_data::{
 };
 use dropcast_export::{Origin, Target, export};
 use dropcast_interop::{ImportTask, import as import_forest};
+use dropcast_measure::condition::Condition;
+use dropcast_pipeline::counters::{CounterReading, arrivals, judge_counters};
 use dropcast_pipeline::files::read_settings;
+use dropcast_pipeline::inspection::inspect;
+use dropcast_pipeline::named_policy::NamedPolicy;
+use dropcast_pipeline::progress::Silent;
+use dropcast_pipeline::switch_draft::{UntoldByCaptures, from_files};
 use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_run::settings::RunSettings;
 use dropcast_runtime::Table;
@@ -120,6 +126,43 @@ fn table(bytes: &[u8]) {
     }
 }
 
+/// Counters: tables, and screens of SONiC.
+fn counters(bytes: &[u8]) {
+    let spec = SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000);
+    let mtu_bytes = CounterReading::MTU_BYTES;
+    with_file(bytes, |path| {
+        for pool in [None, Some("egress_lossy_pool".to_owned())] {
+            let reading = CounterReading { switch: path.to_owned(), pool, mtu_bytes };
+            if let Ok(polls) = reading.read(path, &spec) {
+                judge_counters(&polls, &spec, mtu_bytes);
+                let _ = arrivals(&polls, &spec, mtu_bytes).is_ok();
+            }
+        }
+    });
+}
+
+/// Configurations of SONiC.
+fn config_db(bytes: &[u8]) {
+    let untold =
+        UntoldByCaptures { rate_bps: None, buffer_bytes: None, dt_alpha: None, port_per: None };
+    with_file(bytes, |path| {
+        let _ = from_files(&[path.to_owned()], 32_000, &untold, &Silent).is_ok();
+    });
+}
+
+/// Policies, and what `--fail-if` says, as users write them.
+fn policies(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = (text.parse::<NamedPolicy>().is_ok(), text.parse::<Condition>().is_ok());
+}
+
+/// Whatever `inspect` knows: reports and sweeps are read by it alone.
+fn inspected(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        let _ = inspect(path, &EventColumns::default(), true).is_ok();
+    });
+}
+
 /// Forests of other tools.
 fn import(bytes: &[u8]) {
     for allow_rounding in [false, true] {
@@ -158,15 +201,19 @@ fn events(bytes: &[u8], format: &str) {
 }
 
 /// The targets, by the names of their corpora.
-pub(crate) const TARGETS: [FuzzTarget; 12] = [
+pub(crate) const TARGETS: [FuzzTarget; 16] = [
     ("arrow", arrow),
     ("capture", capture),
+    ("config_db", config_db),
+    ("counters", counters),
     ("csv", csv),
     ("drops", drops),
     ("import", import),
+    ("inspected", inspected),
     ("model", model),
     ("ns3", ns3),
     ("parquet", parquet),
+    ("policies", policies),
     ("settings", settings),
     ("switch", switch),
     ("table", table),

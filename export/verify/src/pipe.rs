@@ -38,8 +38,10 @@ fn feed(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {
         // It may exit before reading everything; then its status tells.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        child.wait_with_output()
+        let write = move || stdin.map(|mut stdin| stdin.write_all(input));
+        let thread = std::thread::Builder::new().spawn_scoped(scope, write);
+        let output = child.wait_with_output();
+        thread.and(output)
     })
 }
 

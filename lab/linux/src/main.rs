@@ -3,7 +3,6 @@
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use dropcast_data::{EventBatch, EventWriter, write_atomic};
 use dropcast_linux::{Counts, Settings, run};
 use dropcast_switch::PolicySpec;
 use std::num::NonZeroU64;
@@ -34,13 +33,9 @@ fn main() -> Result<()> {
     let policy = arguments.policy.or_else(|| settings.policies.first().cloned());
     let policy = policy.context("there is no policy; name one with --policy")?;
     let time_scale = arguments.time_scale.get();
-    let outcome = run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
-    write_atomic(&arguments.output, outcome.table().as_bytes())?;
-    if let Some(path) = &arguments.events {
-        let mut writer = EventWriter::create(path, &fabric.switch_specs())?;
-        writer.write(&EventBatch::new(outcome.events))?;
-        writer.finish()?;
-    }
+    let mut outcome =
+        run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
+    outcome.write(&arguments.output, arguments.events.as_deref(), &fabric.switch_specs())?;
     let unfinished = outcome.flows.iter().filter(|flow| flow.fct_ns.is_none()).count();
     let Counts { arrived, dropped, pushed_out, marked } = outcome.counts;
     println!("{policy}: {} flows, {unfinished} unfinished", flows.len());

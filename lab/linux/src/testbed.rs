@@ -5,8 +5,8 @@ use crate::network::{Counts, Frame, Network};
 use crate::packet::Header;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
-use dropcast_data::Event;
 use dropcast_data::random::uniform;
+use dropcast_data::{Event, EventBatch, EventWriter, SwitchSpecs, write_atomic, write_set};
 use dropcast_fabric::{Fabric, Flow, FlowClass, FlowRecord};
 use dropcast_switch::{Packet, PolicySpec};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 /// Between the last answer's connection and the start of the list, nanoseconds.
@@ -40,6 +41,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Writes completion times to `flows` and, if they were wanted, packet events to `events`: where `flows` is, both are
+    /// of one run.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write(
+        &mut self,
+        flows: &Path,
+        events: Option<&Path>,
+        specs: &SwitchSpecs,
+    ) -> Result<()> {
+        let table = self.table();
+        let Some(events) = events else { return Ok(write_atomic(flows, table.as_bytes())?) };
+        let mut writer = EventWriter::create(events, specs)?;
+        writer.write(&EventBatch::new(std::mem::take(&mut self.events)))?;
+        Ok(write_set(flows, table.as_bytes(), || writer.finish())?)
+    }
+
     /// Completion times as CSV, in the columns of the fabric's flows.
     pub fn table(&self) -> String {
         let mut text = "flow_id,start_ns,from_server,to_server,size_bytes,class,group,fct_ns,\

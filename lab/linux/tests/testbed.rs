@@ -1,6 +1,7 @@
 //! What the testbed does by itself: headers, links, tables. Then, slow, the kernel.
 
 use dropcast_data::random::{below, uniform};
+use dropcast_data::{SwitchSpec, SwitchSpecs};
 use dropcast_fabric::{Fabric, FabricConfig, FlowRecord};
 use dropcast_linux::{Counts, Frame, Header, Network, Outcome, Settings, mark};
 use flate2::read::GzDecoder;
@@ -34,6 +35,27 @@ fn segment(sequence: u32, payload: &[u8], flags: u8, ecn: u8) -> Vec<u8> {
     let checksum = !sum(&[&pseudo, &tcp]);
     tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
     [ip, tcp].concat()
+}
+
+/// Of a run whose events cannot be written, no times are beside those of another.
+#[test]
+fn times_and_events_are_of_one_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
+    let outcome = || Outcome {
+        flows: Vec::new(),
+        counts: Counts::default(),
+        kernel_counts: Default::default(),
+        events: Vec::new(),
+    };
+    outcome().write(&at("flows.csv"), Some(&at("events.parquet")), &specs).expect("written");
+    assert!(at("flows.csv").exists() && at("events.parquet").exists());
+    fs::write(at("flows.csv"), "of before").expect("written");
+    outcome()
+        .write(&at("flows.csv"), Some(&at("none/events.parquet")), &specs)
+        .expect_err("no folder");
+    assert_eq!(fs::read(at("flows.csv")).expect("there"), b"of before");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! The choice of a model and its vote threshold by what they do to flows.
 
-use super::{ChosenPolicy, Comparison, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
+use super::{Comparison, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
 use dropcast_fabric::{Interval, paired_difference};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, OperatingPoint, ScoreHistogram};
 use dropcast_pipeline::PipelineError;
+use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
+use dropcast_switch::PolicySpec;
 use dropcast_train::{BatchSource, Model};
 use serde::Serialize;
 use std::ops::Range;
@@ -20,7 +22,7 @@ const UNHARMED: [&str; 3] = ["incast_slowdown_mean", "short_slowdown_mean", "lon
 /// Predicted drops of the thresholds that are tried, over the drops of LQD.
 const PREDICTED_OVER_DROPS: [f64; 6] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0];
 
-/// A model at a vote threshold, under a decision in a closed loop.
+/// A model at a vote threshold, under Credence in a closed loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// The model's name.
@@ -31,7 +33,7 @@ pub struct Candidate {
     pub predicted_share: Option<f64>,
     /// The objective over the runs.
     pub value: Option<Interval>,
-    /// How much better it is than the decision without a model, run by run, in units of the objective.
+    /// How much better it is than Credence that always accepts, run by run, in units of the objective.
     pub gain: Option<Interval>,
     /// Whether it is better beyond noise, and harms no kind of flow beyond noise.
     pub is_better: bool,
@@ -42,7 +44,7 @@ pub struct Candidate {
 /// What was chosen among candidates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// The objective under the decision without a model: Credence that always accepts, an oracle's base.
+    /// The objective under Credence that always accepts.
     pub accepting: Option<Interval>,
     /// Everything that was tried.
     pub candidates: Vec<Candidate>,
@@ -51,20 +53,28 @@ pub struct Choice {
     pub chosen: Option<usize>,
 }
 
+/// Credence with a model of this name; without one it always accepts.
+pub(crate) fn credence(model: Option<&str>) -> NamedPolicy {
+    let alone = PolicySpec::Credence(Default::default());
+    match model {
+        Some(name) => alone.with_model(name).into(),
+        None => alone.into(),
+    }
+}
+
 /// Chooses by an experiment's runs. Its policies are not used.
 #[derive(Clone, Debug)]
 pub struct Chooser<'a> {
     experiment: &'a Experiment,
     objective: &'a Objective,
-    decision: &'a ChosenPolicy,
     resources: &'a Resources,
-    /// Arrivals under the decision without a model, with every feature of the models.
+    /// Arrivals under Credence that always accepts, with every feature of the models.
     arrivals: LabelledTraces,
     kept: Option<Arc<KeptRuns>>,
 }
 
 impl<'a> Chooser<'a> {
-    /// Checks the experiment, and runs the decision without a model once, to learn which scores
+    /// Checks the experiment, and runs Credence without a model once, to learn which scores
     /// occur. `features` are those of all models.
     ///
     /// # Errors
@@ -72,16 +82,15 @@ impl<'a> Chooser<'a> {
     pub fn new(
         experiment: &'a Experiment,
         objective: &'a Objective,
-        decision: &'a ChosenPolicy,
         features: &FeatureSet,
         resources: &'a Resources,
     ) -> Result<Self, PipelineError> {
         Self::check(experiment)?;
-        let alone = decision.alone();
+        let alone = credence(None);
         let prepared = Experiment { policies: vec![alone.clone()], ..experiment.clone() };
         let trace = prepared.prepare()?.label(&alone, 0, features, "without a model")?;
         let arrivals = LabelledTraces::new(vec![trace], features)?;
-        Ok(Chooser { experiment, objective, decision, resources, arrivals, kept: None })
+        Ok(Chooser { experiment, objective, resources, arrivals, kept: None })
     }
 
     /// Runs that `kept` has are not repeated, and others are added to it.
@@ -160,12 +169,12 @@ impl<'a> Chooser<'a> {
         progress: &dyn Progress,
     ) -> Result<Choice, PipelineError> {
         let mut oracles = Oracles::default();
-        let mut policies = vec![self.decision.alone()];
+        let mut policies = vec![credence(None)];
         for (place, (_, model, point)) in tried.iter().enumerate() {
             let mut model = (*model).clone();
             model.forest.vote_threshold = point.threshold;
             let name = format!("candidate-{place}");
-            policies.push(self.decision.with(Some(&name)));
+            policies.push(credence(Some(&name)));
             oracles.insert(name, model);
         }
         let experiment = Experiment { policies, ..self.experiment.clone() };
@@ -180,7 +189,7 @@ impl<'a> Chooser<'a> {
     fn judge(&self, tried: &[(String, &Model, OperatingPoint)], comparison: &Comparison) -> Choice {
         let seed = self.experiment.traffic.seed;
         let (accepting, others) =
-            comparison.policies.split_first().expect("the decision without a model is among them");
+            comparison.policies.split_first().expect("Credence without a model is among them");
         let candidate = |(tried, runs): (&(String, &Model, OperatingPoint), &PolicyRuns)| {
             let (model, _, OperatingPoint { threshold, confusion }) = tried;
             let gain = self.objective.gain(runs, accepting, seed);
@@ -230,7 +239,7 @@ fn is_worse(of: &[Option<f64>], than: &[Option<f64>], seed: u64) -> bool {
 
 /// The thresholds that are tried, ascending: those that predict about
 /// [`PREDICTED_OVER_DROPS`] as many drops as LQD drops, and the model's own. None that predicts no
-/// drop: that is the decision without a model.
+/// drop: that is Credence that always accepts.
 fn thresholds(scores: &ScoreHistogram, own: u32) -> Vec<OperatingPoint> {
     let predicted = |point: &OperatingPoint| point.confusion.tp + point.confusion.fp;
     let (_, drops) = scores.totals();

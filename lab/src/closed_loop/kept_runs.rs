@@ -23,6 +23,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct KeptRuns {
     path: PathBuf,
+    /// Whether the file was made here.
+    is_new: bool,
     program: String,
     known: Mutex<Known>,
     fleet: Option<Box<dyn Fleet>>,
@@ -185,6 +187,7 @@ impl KeptRuns {
         let program = program_sha256(program)?;
         let file_name = || path.display().to_string();
         let io = |doing| move |source| DataError::Io { file: file_name(), doing, source };
+        let is_new = !path.exists();
         let options = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = options.map_err(io("be opened"))?;
         match file.try_lock() {
@@ -236,7 +239,8 @@ impl KeptRuns {
             let file = path.display();
             progress.note(&format!("{file}: the last line was cut off; its run is repeated"));
         }
-        Ok(KeptRuns { path: path.to_owned(), program, known: Mutex::new(known), fleet: None })
+        let (path, known) = (path.to_owned(), Mutex::new(known));
+        Ok(KeptRuns { path, is_new, program, known, fleet: None })
     }
 
     /// Runs that are not known are asked of `fleet`, where many are at once.
@@ -308,6 +312,15 @@ impl KeptRuns {
         let all: Vec<&str> =
             std::iter::once(&*self.program).chain(parts.iter().map(String::as_str)).collect();
         sha256(all.join("\n").as_bytes())
+    }
+}
+
+/// A job that ends before its first run leaves no file.
+impl Drop for KeptRuns {
+    fn drop(&mut self) {
+        if self.is_new && self.known().bytes == 0 {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::closed_loop::{ExperimentSummary, MetricSummary, PolicySummary};
 use dropcast_fabric::{Metric, MetricUnit};
-use dropcast_reports::numbers::ratio;
+use dropcast_reports::numbers::{column_width, ratio};
 
 /// A column: its heading, and its metric.
 type Column = (&'static str, &'static str);
@@ -139,10 +139,7 @@ pub(super) fn significant(value: f64) -> String {
 /// Rows of cells: the first column begins where it begins, the others end together.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
+    let width = |column: usize| column_width(rows.iter().filter_map(|row| row.get(column)));
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {

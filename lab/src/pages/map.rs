@@ -8,6 +8,7 @@ use crate::map::{
 use dropcast_fabric::Recovery;
 use dropcast_reports::PageError;
 use dropcast_reports::csv::field;
+use dropcast_reports::numbers::column_width;
 use dropcast_reports::plot::{Axis, HeatFigure, Page, Unit};
 use std::fmt::Write as _;
 
@@ -213,7 +214,7 @@ fn settings(map: &Map) -> String {
 fn gains(map: &Map) -> String {
     let names: Vec<&str> =
         map.tally.policies.iter().skip(1).map(|own| own.policy.as_str()).collect();
-    let widths: Vec<usize> = names.iter().map(|name| name.len().max(6)).collect();
+    let widths: Vec<usize> = names.iter().map(|name| column_width([name]).max(6)).collect();
     let found: Vec<(&MapPoint, &Finding)> =
         findings(map).filter(|(_, finding)| finding.gain().is_some()).collect();
     let (places, measures) = place_and_measure(&found);
@@ -255,7 +256,7 @@ fn gains(map: &Map) -> String {
 
 /// The width of a column that has these texts.
 fn longest(texts: impl Iterator<Item: AsRef<str>>, head: &str) -> usize {
-    texts.map(|text| text.as_ref().len()).fold(head.len(), usize::max)
+    column_width(texts).max(head.len())
 }
 
 /// The widths of the columns that name points and measures.

@@ -24,7 +24,7 @@ pub fn refined_text(refined: &Refined) -> String {
             ]
         };
         let accepting = interval(round.choice.accepting);
-        rows.push(of_round(&alone(refined), accepting, String::new(), String::new()));
+        rows.push(of_round("always accept", accepting, String::new(), String::new()));
         for (place, candidate) in round.choice.candidates.iter().enumerate() {
             let is_chosen = round.choice.chosen == Some(place);
             let mut row = of_round(
@@ -38,14 +38,7 @@ pub fn refined_text(refined: &Refined) -> String {
             rows.push(row);
         }
     }
-    let Refined { objective, decision, .. } = refined;
-    format!("By {objective}, under {decision}:\n\n{}\n{}", aligned(&rows), verdict(refined))
-}
-
-/// What models are compared with.
-fn alone(refined: &Refined) -> String {
-    let Refined { decision, .. } = refined;
-    if decision.has_base() { decision.alone().label } else { "always accept".to_owned() }
+    format!("By {}, under Credence:\n\n{}\n{}", refined.objective, aligned(&rows), verdict(refined))
 }
 
 fn note(candidate: &Candidate, is_chosen: bool) -> String {
@@ -69,15 +62,8 @@ fn interval(value: Option<Interval>) -> String {
 
 fn verdict(refined: &Refined) -> String {
     let Some((round, confirmation)) = refined.best_round.zip(refined.confirmation.as_ref()) else {
-        let alone = if refined.decision.has_base() {
-            alone(refined)
-        } else {
-            "always accepting".to_owned()
-        };
-        return format!(
-            "No vote threshold is better than {alone} beyond noise without harm to a kind of flow.\nThe model predicts no \
-             drop.\n"
-        );
+        let problem = "No vote threshold is better than always accepting beyond noise without harm to a kind of flow.";
+        return format!("{problem}\nThe model predicts no drop.\n");
     };
     let gain = interval(confirmation.gain);
     if refined.is_better {

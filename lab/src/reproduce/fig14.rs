@@ -58,6 +58,9 @@ const PORTS: [u16; 3] = [4, 16, 32];
 const BUFFER_PER_PORT: [u32; 3] = [5, 10, 40];
 const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
 
+/// Packets of a case that are kept at most; a slot takes as much as ten.
+const MOST_KEPT: f64 = 5e7;
+
 impl Fig14Traffic {
     /// The arrivals at a switch.
     ///
@@ -77,7 +80,14 @@ impl Fig14Traffic {
             slots: self.slots,
             seed: self.seed,
         };
-        let slots = traffic.arrivals()?.collect();
+        let slots = traffic.arrivals()?;
+        let kept = self.slots as f64 * (10.0 + bursts_per_slot * f64::from(buffer_packets));
+        if kept > MOST_KEPT {
+            let problem =
+                format!("is {}, too many to keep; give fewer, or fewer packets", self.slots);
+            return Err(WorkloadError::Field { field: "slots", problem });
+        }
+        let slots = slots.collect();
         Ok(Fig14Case { ports, buffer_packets, bursts_per_slot, slots })
     }
 

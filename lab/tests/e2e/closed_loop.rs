@@ -432,38 +432,8 @@ fn a_vote_is_chosen_by_what_it_does_to_flows() {
         "--experiment negative.toml --data trace.parquet",
         "--experiment loop.toml --data trace.parquet --vote f1",
         "--experiment loop.toml --data trace.parquet --train-share 0.5",
-        "--experiment loop.toml --data trace.parquet --decision dt:alpha=8",
-        "--experiment loop.toml --data trace.parquet --decision credence:model=one/model.json",
     ] {
         transcript.push_str(&refuse(&room, &format!("refine {arguments} -o out")));
     }
     insta::assert_snapshot!(transcript);
-}
-
-/// A filter is compared with its base, and what is measured of it is what an experiment measures of the written model.
-#[test]
-fn a_filters_vote_is_chosen_against_its_base() {
-    let room = labelled_room();
-    room.good_with_notes(&format!(
-        "train --data trace.parquet --features {FEATURES} --vote f1 -o model.json"
-    ));
-    let base = "dt:alpha=16";
-    let refine = "refine --experiment loop.toml --runs 5 --objective drop_share --rounds 0 --model model.json";
-    let refined = json(&room, &format!("{refine} --decision oracle:base={base} -o filter"));
-    assert_eq!(refined["decision"], format!("oracle:base={base}"));
-    let choice = &refined["rounds"][0]["choice"];
-    let own: Value = serde_json::from_slice(&room.read("model.json")).unwrap();
-    let candidates = choice["candidates"].as_array().unwrap();
-    let own_vote = &own["forest"]["vote_threshold"];
-    let tried = candidates.iter().find(|of| of["vote_threshold"] == *own_vote).unwrap();
-    let filter = format!("oracle:base={base},model=model.json");
-    let measured =
-        json(&room, &format!("simulate loop.toml --runs 5 --policy {base} --policy {filter}"));
-    let of = |place: usize| &measured["policies"][place]["metrics"]["drop_share"]["value"]["mean"];
-    assert_eq!(choice["accepting"]["mean"], *of(0));
-    assert_eq!(tried["value"]["mean"], *of(1));
-    assert_ne!(of(0), of(1), "the filter does something");
-    let text = room.good(&format!("{refine} --decision oracle:base={base} -o filter"));
-    assert!(text.starts_with(&format!("By drop_share, under oracle:base={base}:\n")), "{text}");
-    assert!(text.contains(&format!(" {base} ")), "{text}");
 }

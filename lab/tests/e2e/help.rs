@@ -32,6 +32,18 @@ fn help_of_every_command() {
     }
 }
 
+/// The script that lets commands fail knows each that writes files.
+#[test]
+fn every_command_that_writes_is_in_the_fault_trials() {
+    let faults = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dev/benches/faults.py");
+    let dropcast = crate::program("run");
+    let output = std::process::Command::new("python3")
+        .args([faults.as_path(), Path::new("--list"), Path::new("--dropcast"), &dropcast])
+        .output()
+        .expect("Python is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// Every command in the help and the documents parses.
 #[test]
 #[ignore = "slow"]

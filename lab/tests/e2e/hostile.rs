@@ -30,16 +30,17 @@ fn refused_settings_leave_no_folders() {
     let room = Room::with_a_run();
     room.write("m.toml", "runs = 1\n[[grids]]\nname = 'a'\nload = [0.5]\n");
     room.write("e.toml", "policies = ['lqd', 'lqd']\n");
-    let before = room.folders();
+    let before = (room.folders(), room.files());
     for typed in [
         "map m.toml -o new/map",
         "map m.toml",
         "simulate e.toml -o new/experiment",
         "refine --model runs/small/model.json --runs 1 -o new/refined",
+        "refine --model runs/small/model.json --runs 5 --labelled-runs 0 --keep kept.jsonl -o new/refined",
         "reproduce fig15 --data none.parquet -o new/fig15",
     ] {
         assert_eq!(room.dropcast(typed).code, Some(1), "{typed}");
-        assert_eq!(room.folders(), before, "{typed}");
+        assert!((room.folders(), room.files()) == before, "{typed}");
     }
 }
 
@@ -51,6 +52,8 @@ fn what_would_take_all_memory_is_refused_first() {
     let flows = "[[traffic.flows]]\nload = 0.5\n";
     room.write("burst.toml", format!("policies = ['lqd']\n{incasts}"));
     room.write("runs.toml", format!("policies = ['lqd']\n{flows}"));
+    let rate = "[fabric]\nuplink_rate_bps = 9_223_372_036_854_775_807\n";
+    room.write("rate.toml", format!("policies = ['lqd']\n{rate}{flows}"));
     room.write("map.toml", format!("runs = 4294967295\n{flows}{grid}"));
     for (typed, problem) in [
         ("simulate burst.toml", "burst: is 65535, expected 0 to 100"),
@@ -61,6 +64,18 @@ fn what_would_take_all_memory_is_refused_first() {
             "runs: is 4294967295, expected 1 to 10000",
         ),
         ("reproduce fig6 --runs 4294967295", "4294967295 is not in 1..=10000"),
+        (
+            "reproduce fig14 --slots 18446744073709551615",
+            "slots: is 18446744073709551615, too many",
+        ),
+        (
+            "reproduce fig14 --bursts-at-once --bursts-per-slot 0.9 --buffer 10000000",
+            "slots: is 50000, too many to keep; give fewer",
+        ),
+        (
+            "simulate rate.toml",
+            "uplink_rate_bps: is 9223372036854775807, expected at most 10000000000000",
+        ),
     ] {
         let limited =
             format!("ulimit -v 1048576 && exec {} {typed}", env!("CARGO_BIN_EXE_dropcast-lab"));

@@ -373,7 +373,6 @@ fn lock(output: &Path) -> Result<Option<FolderLock>, PipelineError> {
     if is_object(output) {
         return Ok(None);
     }
-    create_folder(output)?;
     FolderLock::take(output.join(".lock"), output).map(Some)
 }
 

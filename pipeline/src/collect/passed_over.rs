@@ -61,7 +61,9 @@ impl Usable {
 /// Whether a file cannot be read because of what is in it.
 fn is_about_content(error: &DataError) -> bool {
     match error {
-        DataError::Io { source, .. } => source.raw_os_error().is_none(),
+        DataError::Io { source, .. } => {
+            source.raw_os_error().is_none() && source.kind() != std::io::ErrorKind::OutOfMemory
+        }
         DataError::NoSwitches { .. } | DataError::Switches { .. } => false,
         _ => true,
     }

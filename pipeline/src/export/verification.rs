@@ -85,6 +85,8 @@ pub struct VerificationTask {
 impl VerificationTask {
     /// Random rows, unless others are asked for.
     pub const RANDOM_ROWS: usize = 1_000_000;
+    /// More are not kept at once.
+    pub const MOST_ROWS: usize = 4_000_000;
     /// Their seed, unless another is given.
     pub const SEED: u64 = 1;
 }
@@ -98,8 +100,8 @@ const TIMED_ROWS: usize = 1 << 18;
 /// Builds, runs and compares each target.
 ///
 /// # Errors
-/// If the trace or an exported file cannot be read, the forest has no vectors, or there is a switch that a target does not use. A target
-/// that cannot be run is an outcome.
+/// If there are too many rows, the trace or an exported file cannot be read, the forest has no vectors, or there is a switch that a target
+/// does not use. A target that cannot be run is an outcome.
 pub fn verify(
     file: &ModelFile,
     task: &VerificationTask,
@@ -108,6 +110,14 @@ pub fn verify(
     progress.begin("verify");
     if task.switch.is_some() {
         deciding_only(&task.targets)?;
+    }
+    if task.random_rows > VerificationTask::MOST_ROWS {
+        let most = VerificationTask::MOST_ROWS;
+        let problem = format!(
+            "is {}, expected at most {most}; other seeds give other rows",
+            task.random_rows
+        );
+        return Err(PipelineError::setting("rows", problem));
     }
     let (forest, origin) = (&file.model.forest, file.origin());
     let deciding = Origin { switch: task.switch.clone(), ..origin.clone() };

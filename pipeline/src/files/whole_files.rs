@@ -27,14 +27,40 @@ pub(crate) struct FolderLock {
     file: File,
     /// Whether the file stays when this is dropped.
     stays: AtomicBool,
+    /// Dropped after the file is removed.
+    _made: MadeFolders,
+}
+
+/// Folders that were made for a job, the outermost first. Those that are empty in the end are removed.
+struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    fn make(folder: &Path) -> Result<Self, DataError> {
+        let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let missing = folder.ancestors().take_while(is_missing);
+        let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        made.reverse();
+        create_folder(folder)?;
+        Ok(MadeFolders(made))
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        remove_empty(&self.0);
+    }
+}
+
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    folders.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
 }
 
 impl FolderLock {
-    /// Takes the lock whose file is `path`, in a folder that exists; `name` is what errors call the
+    /// Takes the lock whose file is `path`, and makes the folder that this is in; `name` is what errors call the
     /// folder that it is for.
     ///
     /// # Errors
-    /// If another job has it.
+    /// If another job has it, or it cannot be made.
     pub(crate) fn take(path: PathBuf, name: &Path) -> Result<Self, PipelineError> {
         let failed =
             |source| DataError::Io { file: path.display().to_string(), doing: "be locked", source };
@@ -43,14 +69,15 @@ impl FolderLock {
             let problem = "is no file, so that no job can lock it; remove it";
             return Err(PipelineError::unfit(path.display(), problem));
         }
+        let _made = MadeFolders::make(folder_of(&path))?;
         loop {
             let mut options = File::options();
             let options = options.create(true).truncate(false).read(true).write(true);
             let file = options.open(&path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) if is_file_at(&file, &path) => {
-                    held().push(path.clone());
-                    return Ok(FolderLock { path, file, stays: AtomicBool::new(false) });
+                    held().push((path.clone(), _made.0.clone()));
+                    return Ok(FolderLock { path, file, stays: AtomicBool::new(false), _made });
                 }
                 // The job that had it has just removed it: its file is no longer the lock.
                 Ok(()) => {}
@@ -83,6 +110,11 @@ impl FolderLock {
     }
 }
 
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
 /// Whether an open file is the one at `path` now.
 fn is_file_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
@@ -106,16 +138,17 @@ fn is_same(_: &Metadata, _: &Metadata) -> bool {
 impl Drop for FolderLock {
     fn drop(&mut self) {
         let mut held = held();
-        held.retain(|path| *path != self.path);
+        held.retain(|(path, _)| *path != self.path);
         if !self.stays.load(Ordering::Relaxed) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// The files of the locks that this process holds. Nobody makes folders while this is held.
-pub(crate) fn held() -> MutexGuard<'static, Vec<PathBuf>> {
-    static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The files of the locks that this process holds, and the folders that were made for them. Nobody makes folders while this is
+/// held.
+pub(super) fn held() -> MutexGuard<'static, Vec<(PathBuf, Vec<PathBuf>)>> {
+    static HELD: Mutex<Vec<(PathBuf, Vec<PathBuf>)>> = Mutex::new(Vec::new());
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

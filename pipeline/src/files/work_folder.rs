@@ -2,7 +2,7 @@
 
 mod placing;
 
-use super::{FolderLock, create_folder, held};
+use super::whole_files::{FolderLock, folder_of, held, remove_empty};
 use crate::PipelineError;
 use dropcast_data::DataError;
 use placing::{exchange, keep_permissions, put_one_by_one};
@@ -18,12 +18,7 @@ pub struct WorkFolder {
     /// Whether both folders may change places.
     is_exchanged: bool,
     lock: FolderLock,
-    /// Dropped after the lock, which may be in one of them.
-    _made: MadeFolders,
 }
-
-/// Folders that were made to work in, the outermost first. Those that are empty in the end are removed.
-struct MadeFolders(Vec<PathBuf>);
 
 /// Where a job works.
 #[derive(Clone, PartialEq)]
@@ -34,7 +29,6 @@ struct Place {
     path: PathBuf,
     /// Its file names the folders of the user's that are being moved over: `[]` as long as there are none.
     lock: PathBuf,
-    made: Vec<PathBuf>,
 }
 
 /// Where jobs of this process work. Held while a result takes its place.
@@ -56,17 +50,12 @@ pub fn leave_nothing(end: impl FnOnce()) {
             }
         }
     }
-    let is_needed = |lock: &&PathBuf| places.iter().any(|at| at.lock == **lock && at.path.exists());
-    for lock in held.iter().filter(|lock| !is_needed(lock)) {
+    let is_needed = |lock: &PathBuf| places.iter().any(|at| at.lock == *lock && at.path.exists());
+    for (lock, made) in held.iter().filter(|(lock, _)| !is_needed(lock)) {
         let _ = std::fs::remove_file(lock);
+        remove_empty(made);
     }
-    places.iter().for_each(|place| remove_empty(&place.made));
     end();
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 /// Whether nothing can be renamed between a folder and the one it is in.
@@ -127,20 +116,12 @@ impl WorkFolder {
         shown: &Path,
         is_exchanged: bool,
     ) -> Result<Self, PipelineError> {
-        let missing = folder.ancestors().take_while(|path| {
-            let is_path = !path.as_os_str().is_empty();
-            is_path && !path.exists()
-        });
-        let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        made.reverse();
-        let _made = MadeFolders(made.clone());
         let (path, lock) =
             (folder.join(format!(".{name}.partial")), folder.join(format!(".{name}.lock")));
-        let place = Place { target, name: name.to_owned(), path, lock, made };
-        create_folder(folder)?;
+        let place = Place { target, name: name.to_owned(), path, lock };
         let lock = FolderLock::take(place.lock.clone(), shown)?;
         place.begin(&lock)?;
-        Ok(WorkFolder { place, is_exchanged, lock, _made })
+        Ok(WorkFolder { place, is_exchanged, lock })
     }
 
     /// Where to write.
@@ -280,18 +261,9 @@ impl Place {
     /// Removes the folder, but nothing of the user's.
     fn clear(&self) -> Result<(), DataError> {
         self.give_back()?;
-        let _ = std::fs::remove_dir_all(&self.path);
+        // An empty one can be removed where no further file can be opened.
+        let _ = std::fs::remove_dir(&self.path).or_else(|_| std::fs::remove_dir_all(&self.path));
         Ok(())
-    }
-}
-
-fn remove_empty(folders: &[PathBuf]) {
-    folders.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
-}
-
-impl Drop for MadeFolders {
-    fn drop(&mut self) {
-        remove_empty(&self.0);
     }
 }
 

@@ -51,8 +51,11 @@ pub(super) fn are_captures(files: &[PathBuf]) -> bool {
     }
 }
 
+/// One that the system does not let read is taken for a capture: whoever reads it says so.
 fn is_capture(file: &Path) -> bool {
-    matches!(describe(file, &EventColumns::default()), Ok(FileKind::Capture { .. }))
+    let found = describe(file, &EventColumns::default());
+    let is_refused = matches!(found, Err(DataError::Io { .. })) && file.exists();
+    is_refused || matches!(found, Ok(FileKind::Capture { .. }))
 }
 
 /// A draft from captures: files, or folders of them.

@@ -95,7 +95,6 @@ class RefineSettings(ForestSettings, total=False):
 
     runs: int | None
     objective: str
-    decision: str
     rounds: int
     labelled_runs: int
     seed: int

@@ -65,8 +65,11 @@ __all__ = [
 #: Answers that one task adds up. A level of the tree is as long as this many answers take.
 _FAN_IN = 16
 
-#: Tasks depend on their arguments alone, so Ray may run them as often as it must.
-_TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": -1, "scheduling_strategy": "SPREAD"}
+#: How often a task, or a worker, that is lost begins again. One that ends wherever it runs, such as for want of memory, is given up.
+_MOST_RETRIES = 10
+
+#: Tasks depend on their arguments alone, so Ray may run them again.
+_TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": _MOST_RETRIES, "scheduling_strategy": "SPREAD"}
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -427,7 +430,7 @@ def leave_one_out(
     return [Fold(path=path, **made) for path, made in zip(paths, ray.get(pending), strict=True)]
 
 
-@ray.remote(max_restarts=-1, max_task_retries=-1)
+@ray.remote(max_restarts=_MOST_RETRIES, max_task_retries=_MOST_RETRIES)
 class _Worker:
     """Keeps the rows of a partition and answers questions about them.
 

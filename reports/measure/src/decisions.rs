@@ -24,7 +24,7 @@ pub struct Decided {
     pub rejected: u64,
 }
 
-/// Writes the decisions of the one policy that is asked for about all packets of one trace as CSV: a row for each, in
+/// Writes, to a file that is yet to be committed, the decisions of the one policy that is asked for about all packets of one trace as CSV: a row for each, in
 /// order of arrival, as packet events (`docs/events.md`) with `accepted`, 1 or 0, behind. What a policy pushes out later
 /// was accepted.
 ///
@@ -35,7 +35,7 @@ pub fn write_decisions(
     asked: &AskedPolicies,
     path: &Path,
     progress: &dyn Progress,
-) -> Result<Decided, PipelineError> {
+) -> Result<(AtomicFile, Decided), PipelineError> {
     let asked = asked.with_oracles()?;
     let [policy] = &asked.policies[..] else {
         let problem = format!(
@@ -86,9 +86,8 @@ pub fn write_decisions(
         text.clear();
     }
     write(&mut file, path, &text)?;
-    file.commit()?;
     progress.end(&format!("{} of {} packets rejected", decided.rejected, decided.packets));
-    Ok(decided)
+    Ok((file, decided))
 }
 
 fn write(file: &mut AtomicFile, path: &Path, text: &str) -> Result<(), DataError> {

@@ -4,7 +4,7 @@ use super::model::{forest_line, metrics_table};
 use super::statistics::statistics_table;
 use super::sweep::sweep_tables;
 use crate::numbers::{count, duration, utc};
-use dropcast_data::Problem;
+use dropcast_data::{Problem, printable_line};
 use dropcast_forest::LeafRows;
 use dropcast_pipeline::collect::capture_packets::{AddressPackets, CapturePackets};
 use dropcast_pipeline::inspection::few_rows::{FewRows, LeafOnFew};
@@ -34,7 +34,7 @@ pub fn inspected_text(found: &Inspected) -> String {
         Inspected::Events { columns, rows, switches } => {
             let switches = switches.as_ref().map(|specs| specs.to_toml());
             let switches = switches.as_deref().unwrap_or("not described in the file\n");
-            let columns = columns.join(" ");
+            let columns = in_a_line(columns);
             format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", told(rows))
         }
         Inspected::Stream { format, page, capture } => {
@@ -53,22 +53,27 @@ pub fn inspected_text(found: &Inspected) -> String {
                 },
             );
             let statistics = statistics.as_ref().map_or_else(String::new, statistics_table);
-            let columns = columns.join(" ");
+            let columns = in_a_line(columns);
             format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", told(rows))
         }
         Inspected::OtherTable { columns, rows } => {
-            format!("a table, not one of ours\n{}columns: {}\n", told(rows), columns.join(" "))
+            format!("a table, not one of ours\n{}columns: {}\n", told(rows), in_a_line(columns))
         }
         Inspected::Model(model) => model_text(model),
         Inspected::Table { features, trees, depth, vote_threshold, bytes } => format!(
             "table: {trees} trees of depth {depth} on {}, drop if score > {vote_threshold}, {bytes} bytes\n",
-            features.join(" ")
+            in_a_line(features)
         ),
         Inspected::Sweep(table) => format!("sweep\n{}", sweep_tables(table)),
         Inspected::Report { schema_version } => {
             format!("report, schema version {schema_version}\n")
         }
     }
+}
+
+/// Names in one line, whatever they hold.
+fn in_a_line(names: &[String]) -> String {
+    printable_line(&names.join(" ")).into_owned()
 }
 
 /// Subnets, addresses, VLANs or leaves that are listed, at most.
@@ -125,7 +130,8 @@ fn capture_text(capture: &CapturePackets) -> String {
 }
 
 fn model_text(model: &Model) -> String {
-    let mut text = format!("model on {}\n{}", model.forest.features.join(" "), forest_line(model));
+    let mut text =
+        format!("model on {}\n{}", in_a_line(&model.forest.features), forest_line(model));
     if let Some(made) = &model.provenance {
         let split = serde_json::to_string(&made.split).unwrap_or_default();
         let names: Vec<&str> = made.data.iter().map(|origin| origin.name.as_str()).collect();

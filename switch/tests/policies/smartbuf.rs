@@ -9,6 +9,14 @@ use dropcast_switch::{
     Alphas, Buffer, CompleteSharing, Decision, DynamicThresholds, Packet, Policy,
 };
 
+/// Memory is of the bursts that were seen, not of those that may be remembered.
+#[test]
+fn as_many_bursts_as_there_can_be_take_no_memory() {
+    let parameters = SmartbufParameters { known_bursts: usize::MAX, ..Default::default() };
+    let policy = parameters.policy(&SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
+    assert_eq!(policy.expect("valid").known_bursts().count(), 0);
+}
+
 /// Algorithm 1 from the log alone: each queue's limit.
 fn limits(parameters: &SmartbufParameters, moment: &Moment<'_>) -> Vec<Option<u32>> {
     let queues = moment.buffer.queues();

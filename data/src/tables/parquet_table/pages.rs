@@ -19,7 +19,10 @@ pub(super) const REMEDY: &str = "it is damaged or incomplete, make or copy it ag
 /// The largest page that is read, bytes before compression. Common writers make pages of 1 MiB.
 const MOST_PAGE_BYTES: u64 = 64 << 20;
 
-/// The largest dictionary of words, bytes. A batch repeats each word up to once a row.
+/// The pages of all columns that are read at once, bytes.
+const MOST_OPEN_BYTES: u64 = 256 << 20;
+
+/// The largest dictionary of words, and the mean of a page's words, bytes. A batch repeats each word up to once a row.
 const MOST_WORD_BYTES: u64 = 4 << 10;
 
 /// More bytes than the header of a page has.
@@ -47,6 +50,10 @@ pub(super) enum BadPage {
     TooLarge(u64),
     /// Its dictionary claims more values than its bytes can hold.
     TooManyValues(u64),
+    /// So many bytes are open with the pages of other columns.
+    TooManyOpen(u64),
+    /// Its words are so long in the mean, bytes.
+    LongWords(u64),
     /// Its words are of an encoding that may repeat one without end.
     Encoding,
 }
@@ -63,6 +70,10 @@ impl fmt::Display for BadPage {
             BadPage::TooManyValues(values) => {
                 write!(f, "claims {values} values, more than its bytes can hold")
             }
+            BadPage::TooManyOpen(bytes) => {
+                write!(f, "claims {bytes} bytes with those of other columns")
+            }
+            BadPage::LongWords(bytes) => write!(f, "claims words of {bytes} bytes"),
             BadPage::Encoding => f.write_str("has words in the encoding DELTA_BYTE_ARRAY"),
         }
     }
@@ -74,7 +85,10 @@ impl BadPage {
         match self {
             BadPage::Compression(_) => "write it with Snappy, Zstandard, LZ4 or gzip",
             BadPage::Damaged | BadPage::Inflated(_) | BadPage::TooManyValues(_) => REMEDY,
-            BadPage::TooLarge(_) => "write it with smaller pages (1 MiB is usual)",
+            BadPage::LongWords(_) => "expected short words, such as arrival",
+            BadPage::TooLarge(_) | BadPage::TooManyOpen(_) => {
+                "write it with smaller pages (1 MiB is usual)"
+            }
             BadPage::Encoding => "write the words plain or with a dictionary",
         }
     }
@@ -90,10 +104,16 @@ pub(super) fn bad_page<R: ChunkReader>(
 ) -> Result<Option<(String, BadPage)>, ParquetError> {
     let schema = metadata.file_metadata().schema_descr();
     for group in &metadata.row_groups()[groups] {
+        let mut open = 0;
         for (leaf, chunk) in group.columns().iter().enumerate() {
-            if is_read(schema.get_column_root_idx(leaf))
-                && let Some(bad) = bad_page_of_chunk(file, chunk)?
-            {
+            if !is_read(schema.get_column_root_idx(leaf)) {
+                continue;
+            }
+            let largest = largest_page(file, chunk)?.and_then(|largest| {
+                open += largest;
+                if open > MOST_OPEN_BYTES { Err(BadPage::TooManyOpen(open)) } else { Ok(()) }
+            });
+            if let Err(bad) = largest {
                 return Ok(Some((chunk.column_path().string(), bad)));
             }
         }
@@ -101,35 +121,38 @@ pub(super) fn bad_page<R: ChunkReader>(
     Ok(None)
 }
 
-fn bad_page_of_chunk<R: ChunkReader>(
+/// The bytes of the largest page of a column.
+fn largest_page<R: ChunkReader>(
     file: &R,
     chunk: &ColumnChunkMetaData,
-) -> Result<Option<BadPage>, ParquetError> {
+) -> Result<Result<u64, BadPage>, ParquetError> {
     let is_gzip = match chunk.compression() {
-        Compression::BROTLI(_) => return Ok(Some(BadPage::Compression("Brotli"))),
-        Compression::LZO => return Ok(Some(BadPage::Compression("LZO"))),
+        Compression::BROTLI(_) => return Ok(Err(BadPage::Compression("Brotli"))),
+        Compression::LZO => return Ok(Err(BadPage::Compression("LZO"))),
         codec => matches!(codec, Compression::GZIP(_)),
     };
     let (mut at, bytes) = chunk.byte_range();
     let Some(end) = at.checked_add(bytes).filter(|&end| end <= file.len()) else {
-        return Ok(Some(BadPage::Damaged));
+        return Ok(Err(BadPage::Damaged));
     };
+    let mut largest = 0;
     while at < end {
         let header = match read_header(file, at, end)? {
             Ok(header) => header,
-            Err(bad) => return Ok(Some(bad)),
+            Err(bad) => return Ok(Err(bad)),
         };
         let bad = header.judge(chunk.column_type());
         let next = at.saturating_add(header.header_bytes).saturating_add(header.compressed_bytes);
         if bad.is_some() || next > end {
-            return Ok(Some(bad.unwrap_or(BadPage::Damaged)));
+            return Ok(Err(bad.unwrap_or(BadPage::Damaged)));
         }
         if is_gzip && inflates(file, at, &header)? {
-            return Ok(Some(BadPage::Inflated(header.uncompressed_bytes)));
+            return Ok(Err(BadPage::Inflated(header.uncompressed_bytes)));
         }
+        largest = largest.max(header.uncompressed_bytes);
         at = next;
     }
-    Ok(None)
+    Ok(Ok(largest))
 }
 
 /// Whether a page in gzip unpacks to more than it claims: the library unpacks all that there is. A page
@@ -170,6 +193,8 @@ struct PageHeader {
     compressed_bytes: u64,
     /// Values of a dictionary page.
     dictionary_values: Option<u64>,
+    /// Values of a data page, nulls among them.
+    values: Option<u64>,
     /// Encoding of a data page.
     encoding: Option<u64>,
     /// Bytes of levels before the compressed values.
@@ -184,11 +209,12 @@ impl PageHeader {
         compact.fields(|compact, field, kind| {
             match field {
                 2 | 3 => sizes[field as usize - 2] = Some(compact.size()?),
-                5 => [header.encoding] = compact.sizes_within([2])?,
+                5 => [header.values, header.encoding] = compact.sizes_within([1, 2])?,
                 7 => header.dictionary_values = Some(compact.sizes_within([1])?[0]?),
                 8 => {
-                    let [encoding, definitions, repetitions] = compact.sizes_within([4, 5, 6])?;
-                    header.encoding = encoding;
+                    let [values, encoding, definitions, repetitions] =
+                        compact.sizes_within([1, 4, 5, 6])?;
+                    (header.values, header.encoding) = (values, encoding);
                     header.level_bytes = definitions.unwrap_or(0) + repetitions.unwrap_or(0);
                 }
                 _ => compact.skip(kind, 0)?,
@@ -211,11 +237,14 @@ impl PageHeader {
         };
         let is_dictionary = self.dictionary_values.is_some();
         let most = if words && is_dictionary { MOST_WORD_BYTES } else { MOST_PAGE_BYTES };
+        let mean = self.values.map(|values| self.uncompressed_bytes / values.max(1));
         let holds = |values: u64| values.saturating_mul(value_bytes) <= self.uncompressed_bytes;
         if self.uncompressed_bytes.max(self.compressed_bytes) > most {
             Some(BadPage::TooLarge(self.uncompressed_bytes.max(self.compressed_bytes)))
         } else if let Some(values) = self.dictionary_values.filter(|&values| !holds(values)) {
             Some(BadPage::TooManyValues(values))
+        } else if let Some(bytes) = mean.filter(|&bytes| words && bytes > MOST_WORD_BYTES) {
+            Some(BadPage::LongWords(bytes))
         } else if words && self.encoding == Some(DELTA_BYTE_ARRAY) {
             Some(BadPage::Encoding)
         } else {
@@ -242,6 +271,7 @@ mod tests {
             uncompressed_bytes: 12,
             compressed_bytes: 12,
             dictionary_values: Some(3),
+            values: None,
             encoding: None,
             level_bytes: 0,
         };
@@ -273,5 +303,9 @@ mod tests {
         assert_eq!(data(1 << 30, 5).judge(Type::INT64), Some(BadPage::TooLarge(1 << 30)));
         assert_eq!(data(10, 7).judge(Type::BYTE_ARRAY), Some(BadPage::Encoding));
         assert_eq!(data(10, 6).judge(Type::BYTE_ARRAY), None);
+        let words = |values| PageHeader { values: Some(values), ..data(1 << 20, 0) };
+        assert_eq!(words(256).judge(Type::BYTE_ARRAY), None);
+        assert_eq!(words(128).judge(Type::BYTE_ARRAY), Some(BadPage::LongWords(8_192)));
+        assert_eq!(words(128).judge(Type::INT64), None);
     }
 }

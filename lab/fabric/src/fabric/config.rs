@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 const MAX_WIRE_BYTES: u64 = 65_536;
 /// Longest time in a configuration, nanoseconds (104 days): sums of a few fit 64 bits.
 const MAX_NS: u64 = 1 << 53;
+/// Fastest link in a configuration, bits per second: traffic that loads it still fits into memory.
+const MOST_RATE_BPS: u64 = 10_000_000_000_000;
 
 /// A leaf-spine fabric of shared-buffer switches. Every field has a default: the switches and links of the Credence
 /// artifact's fabric (NSDI 2024, section 4.1) with 2 leaves, and senders as Linux has them.
@@ -433,6 +435,9 @@ impl FabricConfig {
         ] {
             if value == 0 {
                 return Err(wrong(field, "is 0, expected at least 1"));
+            }
+            if field.ends_with("_rate_bps") && value > MOST_RATE_BPS {
+                return Err(wrong(field, format!("is {value}, expected at most {MOST_RATE_BPS}")));
             }
         }
         if self.leaves > 1 && self.spines == 0 {

@@ -68,7 +68,6 @@ impl SweepFolder {
         }
         check_replaced(path, RESULTS)?;
         let is_new = !path.exists();
-        create_folder(path)?;
         let folder = SweepFolder {
             path: path.to_owned(),
             _lock: FolderLock::take(path.join(".lock"), path)?,
@@ -76,7 +75,6 @@ impl SweepFolder {
         if !resume && !is_new {
             folder.refuse_what_is_there()?;
         }
-        create_folder(&folder.parts())?;
         Ok(folder)
     }
 
@@ -145,6 +143,7 @@ impl SweepFolder {
         part: &SweepPart,
         times: &PartTimes,
     ) -> Result<(), PipelineError> {
+        create_folder(&self.parts())?;
         let path = self.part_path(key)?;
         write_atomic(
             &path.with_extension("ms"),
@@ -168,6 +167,7 @@ impl SweepFolder {
         key: &BestKey<'_>,
         squeezed: &impl Serialize,
     ) -> Result<(), PipelineError> {
+        create_folder(&self.parts())?;
         write_sealed(&self.part_path(key)?.with_extension("json"), squeezed)
     }
 

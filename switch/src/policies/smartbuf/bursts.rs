@@ -19,7 +19,7 @@ struct Burst {
 
 impl Bursts {
     pub(super) fn new(most: usize) -> Self {
-        Bursts { most, bursts: Vec::with_capacity(most + 1), learnt: 0 }
+        Bursts { most, bursts: Vec::new(), learnt: 0 }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = (i64, u32)> {
