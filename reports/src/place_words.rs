@@ -76,7 +76,7 @@ pub(crate) fn dropped_words(verdict: &Verdict, counts: &DropCounts) -> String {
         others.map(|(name, sent)| saving(&name, own.packets, sent.packets)).collect();
     let real = real.zip(only_real).map(|(real, only_real)| {
         format!(
-            "; the real switch drops {}, of which LQD transmits {}",
+            "; the real switch drops {}; LQD transmits {} of these",
             count(real.packets),
             count(only_real.packets)
         )

@@ -14,7 +14,7 @@ use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_reports::verdict_in;
+use dropcast_reports::{ReportFormat, next_command, verdict_in};
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 
@@ -32,7 +32,11 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
         }
         write_decisions(&args.data, &args.asked, path, progress)?;
     }
-    let (text, judged) = match &args.model {
+    let format = if args.details { ReportFormat::Details } else { args.format };
+    let data = output::arguments(&args.data);
+    let model = args.model.as_deref().map(output::argument);
+    let next = |measured| next_command(measured, &data, model.as_deref());
+    let (text, next, judged) = match &args.model {
         Some(model) => {
             let mut report = measure_file(
                 &ModelFile::read(model)?,
@@ -44,17 +48,23 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
             if let Some(verdict) = &mut report.verdict {
                 verdict.utc_offset = args.utc_offset;
             }
-            (args.format.exporter().export(&report)?, judge_all(args, Measured::Report(&report)))
+            let measured = Measured::Report(&report);
+            (format.exporter().export(&report)?, next(measured), judge_all(args, measured))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
             let mut verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
             verdict.utc_offset = args.utc_offset;
-            (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
+            let measured = Measured::Verdict(&verdict);
+            (verdict_in(&verdict, format)?, next(measured), judge_all(args, measured))
         }
     };
     match &args.output {
         Some(path) => write_atomic(path, text.as_bytes())?,
+        None if matches!(format, ReportFormat::Text | ReportFormat::Details) => {
+            let more = "More     --details prints every fact, --format html draws them\n";
+            output::print_answer(&format!("{text}{}{more}", output::next(&next)))?;
+        }
         None => output::print_text(&text)?,
     }
     let mut held = Vec::new();
