@@ -147,7 +147,7 @@ fn a_folder_of_captures_shares_its_reports() {
     room.write("day.csv", HEADER.to_owned() + &reports(0) + &reports(2));
     let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
     assert_eq!((&told["labelled"], &told["skipped"]), (&2.into(), &serde_json::json!({})));
-    let verdict = room.good_with_notes("report --data traces");
+    let verdict = room.good_with_notes("report --data traces --details");
     assert!(verdict.contains("The real switch drops 40 packets"), "{verdict}");
 
     // Reports do not tell which of two switches dropped.

@@ -1,5 +1,6 @@
 //! Where and when packets are dropped, what the forest finds, how far to trust all of it, and what was assumed.
 
+use crate::drift_words::outside_sentence;
 use crate::drop_words::dropped;
 use crate::numbers::{count, percent, time_unit};
 use crate::trace_words::training_rows;
@@ -141,7 +142,9 @@ fn trust(verdict: &Verdict, report: Option<&Report>) -> String {
 }
 
 fn doubts_of_model(report: &Report) -> Vec<String> {
-    training_rows(report).map(str::to_owned).into_iter().collect()
+    let unlike =
+        outside_sentence(report).map(|_| "these packets are unlike those that trained the forest");
+    training_rows(report).into_iter().chain(unlike).map(str::to_owned).collect()
 }
 
 fn assumed(verdict: &Verdict) -> String {
