@@ -9,7 +9,8 @@ use dropcast_measure::verdict::{
 
 /// What to do: the first is a line by itself, the others say why.
 pub(crate) fn advice(verdict: &Verdict) -> Vec<String> {
-    let (advice, own) = (&verdict.advice, own_name(verdict));
+    let own = own_name(verdict).replace("Dynamic Thresholds, ", "");
+    let advice = &verdict.advice;
     if !verdict.is_trusted() {
         return untrusted(verdict);
     }
@@ -68,13 +69,13 @@ fn undecided(advice: &Advice, own: &str) -> String {
     let keep = format!("KEEP {own} for now (undecided):");
     match advice.capture_needed_ns {
         Some(needed_ns) => format!(
-            "{keep} it loses packets in {}, {} decide: capture {}.",
+            "{keep} {} with losses, {} decide: capture {}.",
             episodes(advice.episodes),
             count(advice.episodes_needed),
             rounded(needed_ns)
         ),
         None if advice.episodes == 0 => {
-            format!("{keep} it loses packets in no whole episode; capture longer.")
+            format!("{keep} no whole episode with losses; capture longer.")
         }
         None => format!("{keep} the better ones differ in too few episodes; capture longer."),
     }
