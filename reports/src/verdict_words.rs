@@ -30,12 +30,16 @@ fn candidate_lines(advice: &Advice) -> Vec<String> {
     if advice.candidates.is_empty() {
         return Vec::new();
     }
-    let line = |policy: &str, cells: [String; 6]| {
+    let line = |policy: &str, cells: [String; 6], interval: &str| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>15}")).collect();
-        format!("{policy:<40}{cells}")
+        format!("{policy:<40}{cells}  {interval}").trim_end().to_owned()
     };
     let heads = ["lost bytes", "now", "better", "worse", "episodes", "finding"];
-    let head = line("candidate, of all that did not train it", heads.map(str::to_owned));
+    let head = line(
+        "candidate, of all that did not train it",
+        heads.map(str::to_owned),
+        "99% interval, bytes saved",
+    );
     let rows = advice.candidates.iter().map(|of| {
         let finding = match (of.finding, &of.beaten_by) {
             (Finding::Better, Some(_)) => "beaten",
@@ -47,7 +51,9 @@ fn candidate_lines(advice: &Advice) -> Vec<String> {
         let counts =
             [of.lost_bytes, of.now_lost_bytes, of.gain.better, of.gain.worse, of.gain.episodes];
         let [lost, now, better, worse, episodes] = counts.map(count);
-        line(&of.policy, [lost, now, better, worse, episodes, finding.to_owned()])
+        let ends = of.gain.low_bytes.zip(of.gain.high_bytes);
+        let ends = ends.map_or_else(String::new, |(low, high)| format!("{low} to {high}"));
+        line(&of.policy, [lost, now, better, worse, episodes, finding.to_owned()], &ends)
     });
     [String::new(), head].into_iter().chain(rows).collect()
 }

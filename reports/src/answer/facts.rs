@@ -70,8 +70,10 @@ fn name_of_switch(verdict: &Verdict, trace: usize, switch_id: u16) -> String {
 /// The worst episodes, in one unit of time.
 fn times(verdict: &Verdict) -> Option<String> {
     let drops = |episode: &&EpisodeSection| dropped(&episode.counts)[0];
-    let worst: Vec<&EpisodeSection> =
-        verdict.episodes.iter().filter(|episode| drops(episode) > 0).take(MOST).collect();
+    let mut worst: Vec<&EpisodeSection> =
+        verdict.episodes.iter().filter(|episode| drops(episode) > 0).collect();
+    worst.sort_by_key(|episode| Reverse(drops(episode)));
+    worst.truncate(MOST);
     let first = worst.first()?;
     let begin = |episode: &EpisodeSection| {
         verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns)
@@ -151,7 +153,7 @@ fn assumed(verdict: &Verdict) -> String {
     let senders = "senders do not react to other drops";
     match verdict.alpha_is_assumed {
         true => {
-            format!("{senders}; without dt_alpha in its description the switch shares completely")
+            format!("{senders}; no dt_alpha is given, so the switch has Complete Sharing")
         }
         false => senders.to_owned(),
     }
