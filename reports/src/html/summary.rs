@@ -6,7 +6,6 @@ use crate::answer;
 use crate::check_words::{check_sentences, failed_sentences};
 use crate::drift_words::{drift_sentence, outside_sentence};
 use crate::drop_words::drop_sentences;
-use crate::place_words::worst_sentences;
 use crate::plot::escape;
 use crate::rival_words::asked_sentences;
 use dropcast_measure::Report;
@@ -101,8 +100,7 @@ pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>)
         page.paragraph(&format!("{label}: {text}."));
     }
     let held_out = report.and_then(crate::trace_words::held_out).into_iter().collect();
-    let paragraphs =
-        [held_out, drop_sentences(verdict), worst_sentences(verdict), asked_sentences(verdict)];
+    let paragraphs = [held_out, drop_sentences(verdict), asked_sentences(verdict)];
     for sentences in paragraphs.iter().filter(|sentences| !sentences.is_empty()) {
         page.paragraph(&sentences.join(" "));
     }
