@@ -253,7 +253,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
         room.good("collect --events events.csv --switch leaf.toml -o trace.parquet");
         let json = room.good("report --data trace.parquet --format json");
         let verdict: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        reports.push((verdict, room.good("report --data trace.parquet")));
+        reports.push((verdict, room.good("report --data trace.parquet --details")));
         traces.push(room.read("trace.parquet"));
     }
     let (verdict, text) = &reports[0];

@@ -132,7 +132,7 @@ fn a_model_that_never_predicts_a_drop_is_called_so() {
     let never = "the model never predicts a drop on these rows (vote threshold 1018 of 1020)";
     assert!(said.code == Some(0) && said.stderr.contains(never), "{said}");
     assert!(json(&said.stdout)["cautions"][0].as_str().unwrap().starts_with(never), "{said}");
-    for format in ["text", "html"] {
+    for format in ["details", "html"] {
         let report =
             format!("report --data runs/small/trace.parquet --model never.json --format {format}");
         assert!(room.good(&report).contains("predicts a drop for none of these"), "{format}");

@@ -3,6 +3,7 @@
 use crate::drift_words::outside_sentence;
 use crate::drop_words::dropped;
 use crate::numbers::{count, percent, time_unit};
+use crate::rival_words::asked_sentences;
 use crate::trace_words::training_rows;
 use crate::verdict_figures::switch_name;
 use dropcast_measure::Report;
@@ -130,6 +131,7 @@ fn trust(verdict: &Verdict, report: Option<&Report>) -> String {
     let of = |status: CheckStatus| verdict.checks.iter().filter(move |of| of.status == status);
     let mut doubts = report.map_or_else(Vec::new, doubts_of_model);
     let doubtful = |of: &CheckResult| format!("doubtful ({}): {}", of.check.name(), of.evidence);
+    doubts.extend(asked_sentences(verdict));
     doubts.extend(of(CheckStatus::Doubtful).map(doubtful));
     if !doubts.is_empty() {
         return doubts.join("; ");
@@ -153,7 +155,7 @@ fn assumed(verdict: &Verdict) -> String {
     let senders = "senders do not react to other drops";
     match verdict.alpha_is_assumed {
         true => {
-            format!("{senders}; no dt_alpha is given, so the switch has Complete Sharing")
+            format!("{senders}; no dt_alpha is known: Complete Sharing")
         }
         false => senders.to_owned(),
     }

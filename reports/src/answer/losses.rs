@@ -24,12 +24,13 @@ pub(crate) struct Row {
 /// The policies that matter most, those that lose least first.
 pub(crate) fn losses(verdict: &Verdict) -> Losses {
     let mut kept: Vec<&AgainstNow> = verdict.against_now.iter().collect();
-    // Of many that were asked for the worst leave.
+    // What cannot be had leaves first, then of many that were asked for the worst.
+    let leaving = [Needs::Labels, Needs::QueueSettings, Needs::Future, Needs::Asked];
     while kept.len() > MOST {
-        let Some(last) = kept.iter().rposition(|row| row.needs == Needs::Asked) else { break };
+        let last = |needs: &Needs| kept.iter().rposition(|row| row.needs == *needs);
+        let Some(last) = leaving.iter().find_map(last) else { break };
         kept.remove(last);
     }
-    kept.truncate(MOST);
     let most = kept.iter().map(|row| row.lost_bytes).max().unwrap_or(0);
     let loss = Loss::of(most);
     let row = |row: &&AgainstNow| {
