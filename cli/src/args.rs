@@ -119,6 +119,9 @@ pub(crate) struct RunArgs {
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// Print every fact, not the answer alone.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) details: bool,
 }
 
 /// Generate packet arrivals that no sender reacts to (docs/workloads.md).
@@ -443,10 +446,13 @@ pub(crate) struct ReportArgs {
         allow_hyphen_values = true
     )]
     pub(crate) utc_offset: UtcOffset,
-    /// Format: text, a summary; json, everything for programs; html, a page with plots; line, for logs; prometheus,
-    /// gauges for monitoring.
-    #[arg(long, value_name = "json|html|text|line|prometheus", default_value_t = ReportFormat::Text)]
+    /// Format: text, the answer; details, every fact as text; json, everything for programs; html, a page with plots; line,
+    /// for logs; prometheus, gauges for monitoring.
+    #[arg(long, value_name = "json|html|text|details|line|prometheus", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// The same as --format details.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) details: bool,
     /// File for the report; by default standard output.
     #[arg(short, long, value_name = "PATH", value_parser = output_path())]
     pub(crate) output: Option<PathBuf>,

@@ -149,9 +149,9 @@ fn reports_and_exported_decisions_have_the_same_slack() {
         assert_eq!(json["replay"]["switches"][0]["slack_bytes"], slack);
         sent.push(json["replay"]["total"]["policies"].clone());
         for told in [
-            room.good(&format!("{report} text")),
+            room.good(&format!("{report} details")),
             room.good(&format!("{report} html")),
-            room.good("report --data trace.parquet"),
+            room.good("report --data trace.parquet --details"),
             room.good("report --data trace.parquet --format html"),
         ] {
             assert!(told.contains(&words), "{told}");
