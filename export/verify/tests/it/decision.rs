@@ -229,7 +229,7 @@ fn every_packet_of_the_sample_is_decided_alike() {
 /// Packets of Linux's TCP at a live switch of 16 hosts (lab/notes/linux.md).
 #[test]
 fn every_packet_of_linux_is_decided_alike() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/linux.parquet");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/samples/linux-events.parquet");
     let reader = EventFiles::open(&[path.into()], &EventOptions::default()).expect("events");
     let spec = reader.specs().get(0).expect("its switch").clone();
     let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
