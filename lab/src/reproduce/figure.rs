@@ -94,7 +94,7 @@ pub enum Figure {
     SmartbufFig2(OneScaleSettings),
     /// Smartbuf's figure 3: slowdowns against load.
     SmartbufFig3(OneScaleSettings),
-    /// Smartbuf's figure 4: a long flow beside incasts at another port, beside EDT and DT.
+    /// Smartbuf's figure 4: a long flow with incasts at another port, against EDT and DT.
     SmartbufFig4(OneScaleSettings),
     /// Smartbuf's figure 5: slowdowns by the number of known bursts that a limit averages.
     SmartbufFig5(OneScaleSettings),

@@ -410,7 +410,7 @@ def leave_one_out(
     progress: bool | Callable[[str], None] = True,
     **settings: Unpack[SplitForestSettings],
 ) -> list[Fold]:
-    """Trains once for each trace, on all others; tells what each model is worth on its trace.
+    """Trains once for each trace, on all others; measures each model on its trace.
 
     As ``dropcast train --cross-validate``, a task per fold. Each task reads all traces.
     """
