@@ -2,33 +2,29 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Words and phrases that pages and messages do without.
 const AVOIDED: [&str; 5] = [" told ", " tells ", " the same of ", " what is held ", " Those of "];
-
-/// Tests, what is built, the changelog, and `reports`, whose texts are being rewritten.
+/// Tests, what is built, the changelog; `reports` until its texts are rewritten.
 const SKIPPED: [&str; 6] = ["target", "tests", "tests.rs", "benches", "CHANGELOG.md", "reports"];
 
-/// The files below a folder with this ending.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn files(folder: &Path, ending: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match name.starts_with('.') || SKIPPED.contains(&name.as_str()) {
             false if path.is_dir() => found.extend(files(&path, ending)),
-            false if name.ends_with(ending) => found.push(path),
+            false if name.ends_with(ending) => found.push(path.display().to_string()),
             _ => {}
         }
     }
     found
 }
 
-/// A page without its code.
 fn prose(page: &str) -> String {
-    let text: String = page.split("```").step_by(2).collect();
-    let lines = text.lines().filter(|line| !line.starts_with("    "));
-    lines.map(|line| line.split('`').step_by(2).collect::<String>() + "\n").collect()
+    let lines = page.split("```").step_by(2).flat_map(str::lines);
+    let lines = lines.filter(|line| !line.starts_with("    "));
+    lines.flat_map(|line| line.split('`').step_by(2).chain(["\n"])).collect()
 }
 
 /// The texts in code, without comments and the names of values.
@@ -42,7 +38,7 @@ fn literals(tokens: TokenStream) -> String {
         }
         _ => String::new(),
     });
-    texts.map(|text| text + " | ").collect()
+    texts.collect::<Vec<String>>().join(" | ")
 }
 
 fn avoided(text: &str) -> Vec<&'static str> {
@@ -54,12 +50,10 @@ fn avoided(text: &str) -> Vec<&'static str> {
 #[test]
 fn texts_keep_to_the_fields_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
-    let read = |file: &PathBuf| fs::read_to_string(file).expect("text");
-    let pages = files(root, ".md").into_iter().map(|page| (prose(&read(&page)), page));
-    let code = files(root, ".rs").into_iter();
-    let code = code.map(|file| (literals(read(&file).parse().expect("code")), file));
-    let found = pages.chain(code).map(|(text, file)| (file, avoided(&text)));
-    let found: Vec<_> = found.filter(|(_, phrases)| !phrases.is_empty()).collect();
-    assert!(found.is_empty(), "{found:#?}");
+    for file in [files(root, ".md"), files(root, ".rs")].concat() {
+        let (text, is_page) = (fs::read_to_string(&file).expect("text"), file.ends_with(".md"));
+        let text = if is_page { prose(&text) } else { literals(text.parse().expect("code")) };
+        assert!(avoided(&text).is_empty(), "{file}: {:?}", avoided(&text));
+    }
     assert_eq!(avoided(&literals("f(\"{told} is told\") // tells".parse().unwrap())), [" told "]);
 }
