@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 def settings_json(**settings: Unpack[SplitForestSettings]) -> str:
-    """The text of settings that are named as the options of ``dropcast train``.
+    """The text of settings named as the options of ``dropcast train``.
 
     ``n_estimators=9, split="time-blocks", validation_share=0.1, features="paper4"``
     """

@@ -54,7 +54,7 @@ def collect(
     progress: bool | None = None,
     **settings: Unpack[CollectSettings],
 ) -> Any:
-    """Labels packet events: runs Longest Queue Drop virtually beside the real switch.
+    """Labels packet events: runs Longest Queue Drop virtually alongside the real switch.
 
     ``events`` are files or frames, one or several, which are merged by time. ``switch`` describes
     the switches, if the events do not: a file, or a dict with its fields. ``column`` names columns
