@@ -134,10 +134,7 @@ fn a_verdict_tells_why_to_doubt_it() {
     room.write("told.csv", format!("{header},drop_reason\n0,0,1500,+,\n5,0,800,d,push-out\n"));
     room.write("silent.csv", "time_ns,port,size_bytes\n1,1,1500\n2,1,1500\n");
     let text = verdict("told.csv silent.csv", "--on-bad-row skip");
-    assert!(
-        text.contains("; 2 events are from an input that tells no drops. What to do: "),
-        "{text}"
-    );
+    assert!(text.contains("; 2 events are from an input without drops. What to do: "), "{text}");
     let json: Value =
         serde_json::from_str(&room.good("report --data t.parquet --format json")).unwrap();
     let drops = json["checks"].as_array().unwrap().iter().find(|of| of["check"] == "drops");
