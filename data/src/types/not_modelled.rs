@@ -52,7 +52,8 @@ const CUT_THROUGH: &str =
 const CELLS: &str = "a packet takes its bytes. Round size_bytes of the events up to whole cells";
 const MULTICAST: &str = "each copy of a packet is an arrival of its own. Leave it out";
 const SHAPING: &str = "a port sends at line_rate_bps. Give the shaped rate there";
-const ALPHA: &str = "LQD has no thresholds. dt_alpha is the alpha with which Dynamic Thresholds is replayed";
+const ALPHA: &str =
+    "LQD has no thresholds. dt_alpha is the alpha with which Dynamic Thresholds is replayed";
 const THRESHOLDS: &str = "LQD has no thresholds; those of other policies are not part of the switch. \
                           Leave it out";
 

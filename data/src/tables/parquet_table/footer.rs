@@ -61,9 +61,7 @@ impl BadFooter {
         match self {
             BadFooter::Damaged => super::pages::REMEDY,
             BadFooter::TooLarge(_) => "write it with larger row groups or less metadata",
-            BadFooter::TooManyColumns(_) | BadFooter::TooDeep => {
-                "write only the needed columns"
-            }
+            BadFooter::TooManyColumns(_) | BadFooter::TooDeep => "write only the needed columns",
         }
     }
 }
