@@ -51,7 +51,7 @@ const SWITCH: &str = include_str!("decision/dropcast_switch.h");
 const LENGTH_CLASSES: &str = include_str!("decision/dropcast_length_classes.h");
 const VIRTUAL_LQD: &str = include_str!("decision/dropcast_virtual_lqd.h");
 const DECISION: &str = include_str!("decision/dropcast_decision.h");
-const DRIVER: &str = include_str!("decision/driver.c");
+const DRIVER: &str = include_str!("decision/driver.c.in");
 
 /// The code of the decision at `switch`, after tracker and forest.
 ///
