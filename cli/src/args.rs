@@ -32,10 +32,51 @@ const VERSION: &str = env!("DROPCAST_VERSION");
 
 /// Drop oracles for shared-buffer switches: from packet events to labels, a forest, tables for a dataplane, and a report.
 #[derive(Debug, Parser)]
-#[command(version = VERSION, propagate_version = true)]
+#[command(version = VERSION, propagate_version = true, help_template = main_help())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "Ask what a switch drops, and what would help",
+        &["run", "report", "counters", "switch", "inspect"],
+    ),
+    (
+        "Build an oracle",
+        &[
+            "simulate",
+            "collect",
+            "train",
+            "sweep",
+            "import",
+            "rescale",
+            "export",
+            "verify",
+            "resources",
+        ],
+    ),
+    ("Shells", &["completions", "man", "help"]),
+];
+
+/// The help of the command as a whole: each command in its group.
+fn main_help() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("dropcast"));
+    let about = |name: &str| match commands.find_subcommand(name).and_then(|of| of.get_about()) {
+        Some(about) => about.to_string(),
+        None => "Print this message or the help of the given command".to_owned(),
+    };
+    let line = |name: &&str| format!("  {name:<12} {}\n", about(name));
+    let group = |(heading, names): (&str, &[&str])| {
+        format!("{heading}:\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    let groups: String = GROUPS.into_iter().map(group).collect();
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n\
+         Networks, maps of policies and the papers' figures: dropcast-lab --help"
+    )
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,6 +119,9 @@ pub(crate) struct RunArgs {
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// Print every fact, not the answer alone.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) details: bool,
 }
 
 /// Generate packet arrivals that no sender reacts to (docs/workloads.md).
@@ -306,7 +350,7 @@ pub(crate) struct VerifyArgs {
     /// The model.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Switch description that `dropcast export` was given. With the target verilog, Verilator lints the whole decision, too.
+    /// Switch description that `dropcast export` was given: the whole decision is asked about packets, too (in Verilog it is linted).
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) switch: Option<PathBuf>,
     /// What your code decided about the exported packets, such as `model_packets.csv` of the target `vectors`: for each packet
@@ -315,12 +359,15 @@ pub(crate) struct VerifyArgs {
         long,
         value_name = "FILE",
         requires = "switch",
-        conflicts_with_all = ["target", "rows", "trace", "seed", "time"]
+        conflicts_with_all = ["target", "files", "rows", "trace", "seed", "time"]
     )]
     pub(crate) verdicts: Option<PathBuf>,
     /// Targets to build and run, as of `dropcast export`.
     #[arg(long, required_unless_present = "verdicts", num_args = 1.., value_name = "TARGET")]
     pub(crate) target: Vec<Target>,
+    /// Folder of the exported files; without it they are exported anew.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
     /// Random rows.
     #[arg(long, value_name = "N", default_value_t = VerificationTask::RANDOM_ROWS)]
     pub(crate) rows: usize,
@@ -399,10 +446,13 @@ pub(crate) struct ReportArgs {
         allow_hyphen_values = true
     )]
     pub(crate) utc_offset: UtcOffset,
-    /// Format: text, a summary; json, everything for programs; html, a page with plots; line, for logs; prometheus,
-    /// gauges for monitoring.
-    #[arg(long, value_name = "json|html|text|line|prometheus", default_value_t = ReportFormat::Text)]
+    /// Format: text, the answer; details, every fact as text; json, everything for programs; html, a page with plots; line,
+    /// for logs; prometheus, gauges for monitoring.
+    #[arg(long, value_name = "json|html|text|details|line|prometheus", default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// The same as --format details.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) details: bool,
     /// File for the report; by default standard output.
     #[arg(short, long, value_name = "PATH", value_parser = output_path())]
     pub(crate) output: Option<PathBuf>,
@@ -430,4 +480,21 @@ pub(crate) struct InspectArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let command = Cli::command();
+        let mut names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        names.push("help");
+        names.sort_unstable();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        grouped.sort_unstable();
+        assert_eq!(names, grouped);
+    }
 }

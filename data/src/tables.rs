@@ -1,5 +1,8 @@
 //! Tables of columns in Parquet, Arrow IPC, text or memory.
 
+mod arrow_batches;
+mod arrow_claims;
+mod arrow_file;
 mod arrow_stream;
 mod batch;
 mod cell;

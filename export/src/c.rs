@@ -7,7 +7,7 @@ mod table;
 
 use crate::ExportError;
 use crate::checked::Checked;
-use crate::decision::{self, Words};
+use crate::decision::{self, DriverWords, Words};
 use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
 use dropcast_data::SwitchSpec;
@@ -26,7 +26,18 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let mut files = vec![EmittedFile { name, bytes: header(model).into_bytes() }];
     if let Some(switch) = &model.origin.switch {
         let name = format!("{}_decision.h", model.prefix);
+        let (prefixes, state) = (Prefixes::new(model), format!("struct {}_decision", model.prefix));
+        let driver = DriverWords {
+            file: "driver.c",
+            header: &name,
+            around: ["", ""],
+            state: &state,
+            u64: "uint64_t",
+            prefixes: [&prefixes.prefix, &prefixes.constant_prefix],
+        };
+        let driver = decision::driver(model, switch, &driver);
         files.push(EmittedFile { name, bytes: deciding(model, switch)?.into_bytes() });
+        files.push(driver);
     }
     Ok(files)
 }

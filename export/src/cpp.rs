@@ -4,7 +4,7 @@
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
-use crate::decision::{self, Words};
+use crate::decision::{self, DriverWords, Words};
 use crate::ident::{identifier, plain};
 use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
@@ -25,7 +25,17 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
     let mut files = vec![EmittedFile { name, bytes: header(model).into_bytes() }];
     if let Some(switch) = &model.origin.switch {
         let name = format!("{}_decision.hpp", model.prefix);
+        let driver = DriverWords {
+            file: "driver.cc",
+            header: &name,
+            around: ["", &format!("\n\nusing namespace {}_oracle;", model.prefix)],
+            state: "decision",
+            u64: "uint64_t",
+            prefixes: ["", ""],
+        };
+        let driver = decision::driver(model, switch, &driver);
         files.push(EmittedFile { name, bytes: deciding(model, switch)?.into_bytes() });
+        files.push(driver);
     }
     Ok(files)
 }

@@ -24,6 +24,9 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
         let name = format!("{}_decision.rs", model.prefix);
         let text = decision::text(model, switch, &table)?;
         files.push(EmittedFile { name, bytes: text.into_bytes() });
+        let name = format!("{}_driver.rs", model.prefix);
+        let text = include_str!("dct/driver.rs").replace("@NAME", &model.prefix);
+        files.push(EmittedFile { name, bytes: text.into_bytes() });
     }
     Ok(files)
 }

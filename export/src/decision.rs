@@ -1,5 +1,5 @@
 //! Credence's whole decision as code in C dialects: virtual LQD at line rate, thresholds, safeguard,
-//! features and prediction. `docs/decision.md` says how to use it.
+//! features and prediction. `docs/runtime.md` says how to use it.
 //!
 //! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet. It is headers that are
 //! the same for every model and switch, configured by macros. The features are kept by the code of [`tracker`], the
@@ -12,6 +12,7 @@ mod memory;
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::definitions::Definitions;
+use crate::target::EmittedFile;
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, Keeps, crc32};
@@ -50,6 +51,7 @@ const SWITCH: &str = include_str!("decision/dropcast_switch.h");
 const LENGTH_CLASSES: &str = include_str!("decision/dropcast_length_classes.h");
 const VIRTUAL_LQD: &str = include_str!("decision/dropcast_virtual_lqd.h");
 const DECISION: &str = include_str!("decision/dropcast_decision.h");
+const DRIVER: &str = include_str!("decision/driver.c");
 
 /// The code of the decision at `switch`, after tracker and forest.
 ///
@@ -62,6 +64,7 @@ pub(crate) fn code(
     words: &Words<'_>,
 ) -> Result<String, ExportError> {
     check(model, switch, words.target)?;
+    let switch = &beside_the_pool(switch);
     let rates = rates(switch, words.target)?;
     let kept = tracker::kept(model);
     let harmless = harmless_level(model);
@@ -96,8 +99,47 @@ pub(crate) fn code(
     .concat())
 }
 
+/// A dialect of C in which a decision can be tried.
+pub(crate) struct DriverWords<'a> {
+    /// The program's file, after the model's name.
+    pub(crate) file: &'static str,
+    /// The decision's header.
+    pub(crate) header: &'a str,
+    /// What comes before it, and after.
+    pub(crate) around: [&'a str; 2],
+    /// The type of the state.
+    pub(crate) state: &'a str,
+    /// An integer of 64 bits.
+    pub(crate) u64: &'static str,
+    /// Before names of functions, and of constants.
+    pub(crate) prefixes: [&'a str; 2],
+}
+
+/// A program that asks a decision about packets.
+pub(crate) fn driver(
+    model: &Checked<'_>,
+    switch: &SwitchSpec,
+    words: &DriverWords<'_>,
+) -> EmittedFile {
+    let DriverWords { file, header, around: [before, after], state, u64, prefixes } = words;
+    let rates: Vec<String> = switch.line_rate_bps.iter().map(|rate| format!("{rate}u")).collect();
+    let name = format!("{}_{file}", model.prefix);
+    let text = DRIVER
+        .replace("@NAME", &model.prefix)
+        .replace("@FILE", &name)
+        .replace("@HEADER", header)
+        .replace("@INCLUDES", &format!("{before}#include \"{header}\"{after}"))
+        .replace("@STATE", state)
+        .replace("@U64", u64)
+        .replace("@RATES", &rates.join(",\n        "))
+        .replace('@', prefixes[0])
+        .replace('^', prefixes[1]);
+    EmittedFile { name, bytes: text.into_bytes() }
+}
+
 /// What the decision costs, as lines of the comment at the top of a file.
 pub(crate) fn costs(model: &Checked<'_>, switch: &SwitchSpec, is_bounded: bool) -> String {
+    let switch = &beside_the_pool(switch);
     let kept = tracker::kept(model);
     let counts_busy = harmless_level(model).is_some();
     let layout = Layout::new(switch, kept, counts_busy, is_bounded);
@@ -136,11 +178,6 @@ pub(crate) fn check(
     if let Some(problem) = misfit(model, switch) {
         return refuse(problem);
     }
-    if switch.shared.contains(&false) {
-        return refuse(
-            "a queue does not draw on the shared buffer, so that nothing bounds its packets".into(),
-        );
-    }
     if switch.buffer_bytes > i32::MAX.unsigned_abs() {
         let (own, most) = (switch.buffer_bytes, i32::MAX);
         return refuse(format!("the buffer has {own} bytes, at most {most}"));
@@ -159,6 +196,25 @@ pub(crate) fn check(
         ));
     }
     Ok(())
+}
+
+/// The switch as the code sees it: a queue that does not draw on the shared buffer, such as a lossless one, has so many bytes beside it
+/// that it never needs any.
+pub(crate) fn beside_the_pool(switch: &SwitchSpec) -> SwitchSpec {
+    let mut pooled = switch.clone();
+    if !switch.shared.contains(&false) {
+        return pooled;
+    }
+    let queues = 0..usize::from(switch.queues_per_port);
+    let reserved = |queue: usize| match switch.shared[queue] {
+        true => switch.reserved_bytes_of(queue),
+        false => layout::UNLIMITED,
+    };
+    pooled.reserved_bytes = queues.map(reserved).collect();
+    for (may, &shares) in pooled.pushable.iter_mut().zip(&switch.shared) {
+        *may &= shares;
+    }
+    pooled
 }
 
 /// Why no exported code can decide with the model at a switch; `None` if it can.

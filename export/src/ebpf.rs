@@ -12,6 +12,7 @@ mod kernel_types;
 use crate::ExportError;
 use crate::c::{branches, preamble};
 use crate::checked::Checked;
+use crate::decision::{self, DriverWords};
 use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
 use kernel_types::in_kernel_types;
@@ -46,7 +47,19 @@ fn emit(model: &Checked<'_>) -> Result<Vec<EmittedFile>, ExportError> {
             name: format!("{}_decision.{extension}", model.prefix),
             bytes: text.into_bytes(),
         };
-        let prefixes = Prefixes::new(model);
+        let (prefixes, state) = (Prefixes::new(model), format!("struct {}_decision", model.prefix));
+        files.push(decision::driver(
+            model,
+            switch,
+            &DriverWords {
+                file: "bpf_driver.c",
+                header: &format!("{}_decision.bpf.h", model.prefix),
+                around: ["#include <linux/types.h>\n#include <stdint.h>\n\n", ""],
+                state: &state,
+                u64: "__u64",
+                prefixes: [&prefixes.prefix, &prefixes.constant_prefix],
+            },
+        ));
         files.push(file("bpf.h", deciding::header(model, switch, &prefixes.dialect())?));
         files.push(file("bpf.c", deciding::program(model, &prefixes.dialect())));
         files.push(file("sh", deciding::fill_in(model, switch)));

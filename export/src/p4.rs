@@ -14,19 +14,14 @@ mod text_file;
 mod v1model;
 mod vote;
 
-pub(crate) use code_words::fit_containers;
-pub(crate) use names::{EGRESS, INGRESS};
-pub(crate) use oracle::oracle_file;
-pub(crate) use p4_table::P4Table;
-pub(crate) use program::{P4, word_name};
-pub(crate) use shape::{FeatureShape, Shape};
-pub(crate) use stages::{KEY_BITS, STAGES, Stages};
-pub(crate) use text_file::{entries_file, program_file};
-pub(crate) use v1model::{answer, headers, parser_states};
+pub(crate) use shape::Shape;
+pub(crate) use stages::Stages;
 
 use crate::ExportError;
 use crate::checked::Checked;
 use crate::target::{EmittedFile, Emitter};
+use oracle::oracle_file;
+use program::P4;
 
 /// P4_16 for BMv2.
 pub(crate) const TARGET: Emitter = Emitter {

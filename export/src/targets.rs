@@ -1,7 +1,7 @@
 //! Every target, by name.
 
 use crate::target::{Emitter, Target};
-use crate::{c, cpp, dct, dpdk, ebpf, golden, json, onnx, ovs, p4, tna, verilog};
+use crate::{c, cpp, dct, ebpf, golden, json, onnx, p4, verilog};
 use std::str::FromStr;
 
 /// The table of the targets: an enum of them, and their constants `TARGET`.
@@ -29,13 +29,10 @@ targets! {
     C c,
     Cpp cpp,
     Dct dct,
-    Dpdk dpdk,
     Ebpf ebpf,
     Json json,
     Onnx onnx,
-    Ovs ovs,
     P4 p4,
-    Tna tna,
     Vectors golden,
     Verilog verilog,
 }
@@ -65,7 +62,7 @@ pub enum TargetError {
     #[error("unknown target {0:?}; known are {known}", known = known(|_| true))]
     Unknown(String),
     /// A layout of a target that has none.
-    #[error("{0} has no layouts; {known} have", known = known(|target| target.has_layouts))]
+    #[error("{0} has no layouts; {known} has", known = known(|target| target.has_layouts))]
     NoLayouts(&'static str),
     /// Text that is not a layout.
     #[error("{target}: {problem}")]
@@ -125,18 +122,18 @@ mod tests {
 
     #[test]
     fn layouts_are_of_the_targets_that_have_them() {
-        for text in ["p4:trees=4,depth=4", "tna:trees=16,depth=6,bits=20,prefixes=99"] {
+        for text in ["p4:trees=4,depth=4", "p4:trees=16,depth=6,bits=20,prefixes=99"] {
             let target: Target = text.parse().expect("a target");
             assert_eq!(target.to_string().parse(), Ok(target));
             assert_ne!(target.name().parse(), Ok(target));
         }
         for (text, problem) in [
-            ("c:trees=4,depth=4", "c has no layouts; p4, tna have"),
+            ("c:trees=4,depth=4", "c has no layouts; p4 has"),
             (
                 "p4:",
                 "p4: \"\" is not a setting of a layout, expected trees, depth, bits or prefixes",
             ),
-            ("tna:trees=4", "tna: depth is missing, as in trees=4,depth=4"),
+            ("p4:trees=4", "p4: depth is missing, as in trees=4,depth=4"),
         ] {
             let error = text.parse::<Target>().expect_err("no target");
             assert_eq!(error.to_string(), problem);

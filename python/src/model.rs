@@ -226,6 +226,7 @@ impl Model {
             trace: trace.map(|trace| trace.trace.clone()),
             time,
             switch: None,
+            files: None,
         };
         let file = &self.0;
         let found = work::run(py, bar, |progress| verify_exports(file, &task, progress))?;
@@ -354,7 +355,7 @@ pub(crate) fn import_bytes(
     task: Import,
 ) -> PyResult<Imported> {
     let task = ImportTask { sha256: sha256(bytes), ..task.task(py, format)? };
-    let model = py.detach(|| import(bytes, &task));
+    let model = py.detach(|| import(bytes, &task)).map(|imported| imported.model);
     model.map(imported).map_err(|error| errors::argument(py, &task.name, &error))
 }
 
@@ -367,7 +368,7 @@ pub(crate) fn import_file(
     task: Import,
 ) -> PyResult<Imported> {
     let task = task.task(py, format)?;
-    work::detached(py, || read_forest(&path, task)).map(imported)
+    work::detached(py, || read_forest(&path, task)).map(|found| imported(found.model))
 }
 
 /// A tree as arrays: left, right, feature, threshold, margin.

@@ -51,6 +51,9 @@ WITHOUT = {
     ("report", "fail_if"),
     # Of texts; what Python has is UTC.
     ("report", "utc_offset"),
+    # A format: save(path, "details").
+    ("report", "details"),
+    ("run", "details"),
     # A file for other programs.
     ("report", "decisions"),
     ("rescale", "model"),

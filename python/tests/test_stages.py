@@ -195,8 +195,8 @@ def test_exports_agree(model, trace):
     assert found["verified"]
     with pytest.raises(InputError, match="unknown target"):
         model.export("asic")
-    with pytest.raises(dropcast.NotVerifiedError, match="not verified: tna") as caught:
-        dropcast.verify(model, "tna", rows=10)
+    with pytest.raises(dropcast.NotVerifiedError, match="not verified: p4") as caught:
+        dropcast.verify(model, "p4", rows=10)
     assert caught.value.verification["verified"] is False
 
 

@@ -42,7 +42,7 @@ pub(crate) fn outside_sentence(report: &Report) -> Option<String> {
     let mut features: Vec<&FeatureOutside> = report.outside.iter().flatten().collect();
     features.retain(|feature| share(feature) >= TOLD_FROM);
     features.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let told = features.iter().take(MOST_FEATURES).map(|feature| {
+    let named = features.iter().take(MOST_FEATURES).map(|feature| {
         format!(
             "{} lies outside {} to {} for {}",
             feature.name,
@@ -51,11 +51,11 @@ pub(crate) fn outside_sentence(report: &Report) -> Option<String> {
             percent(share(feature))
         )
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| {
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
         format!(
             "These packets are unlike those that the model was trained on: {}; there for at most 0.2%.",
-            told.join(", ")
+            named.join(", ")
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::numbers::{count, duration, percent};
 use dropcast_data::DropReason;
-use dropcast_measure::verdict::{Check, CheckStatus, DropCounts, Verdict};
+use dropcast_measure::verdict::{DropCounts, Verdict};
 use dropcast_replay::Sent;
 
 /// What the switch does by itself, in words.
@@ -25,50 +25,6 @@ pub(crate) fn better_alpha(verdict: &Verdict) -> Option<String> {
     (!is_own).then(name)
 }
 
-/// Whether anything drops, in one sentence, which names the `rows` that it is of, if these are not whole traces: "the
-/// test rows".
-pub(crate) fn lead(verdict: &Verdict, rows: Option<&str>) -> String {
-    let place = match (rows, verdict.traces.as_slice()) {
-        (Some(rows), _) => rows.to_owned(),
-        (None, [] | [_]) => "this trace".to_owned(),
-        (None, traces) => format!("these {} traces", count(traces.len() as u64)),
-    };
-    let DropCounts { arrived, lqd, own, best_alpha, real, .. } = verdict.counts;
-    if arrived.packets == 0 {
-        return format!("No packet arrives on {place}, so there is nothing to judge.");
-    }
-    let own_policy = match verdict.own_policy {
-        None => own_name(verdict),
-        Some(_) => format!("the switch's policy ({})", own_name(verdict)),
-    };
-    if lqd.packets + own.packets + real.unwrap_or_default().packets == 0 {
-        return nothing_dropped(verdict, rows.is_some(), (&capital(&own_policy), &place));
-    }
-    let of = |dropped: Sent| {
-        let share = percent(dropped.packets as f64 / arrived.packets as f64);
-        format!(
-            "{} of {} packets ({share}) on {place}",
-            count(dropped.packets),
-            count(arrived.packets)
-        )
-    };
-    let begin = match real {
-        Some(real) => format!(
-            "The real switch drops {}; replayed, {own_policy} drops {}",
-            of(real),
-            count(own.packets)
-        ),
-        None => format!("{} drops {}", capital(&own_policy), of(own)),
-    };
-    if !verdict.is_trusted() {
-        return format!("{begin}.");
-    }
-    let alpha = better_alpha(verdict).zip(best_alpha);
-    let alpha = alpha.map(|(name, sent)| format!("{name} would drop {}, ", count(sent.packets)));
-    let verb = if alpha.is_some() { "" } else { "would drop " };
-    format!("{begin}; {}LQD {verb}{}.", alpha.unwrap_or_default(), count(lqd.packets))
-}
-
 /// What to sort by: packets that the real switch drops, or its own policy where that is not told; then those of LQD.
 pub(crate) fn dropped(counts: &DropCounts) -> [u64; 2] {
     [counts.real.unwrap_or(counts.own).packets, counts.lqd.packets]
@@ -79,40 +35,6 @@ pub(crate) fn policies_sentence(verdict: &Verdict) -> String {
     let alpha = better_alpha(verdict).map(|name| format!(", the best alpha is {name}"));
     let alpha = alpha.unwrap_or_default().replace("is alpha ", "is ");
     format!("The switch's own policy is {}{alpha}.", own_name(verdict))
-}
-
-fn nothing_dropped(
-    verdict: &Verdict,
-    are_some_rows: bool,
-    (own_policy, place): (&str, &str),
-) -> String {
-    if !verdict.is_trusted() {
-        return format!("{own_policy} drops nothing on {place} in the replay.");
-    }
-    let is_doubtful = |check: Check| {
-        let result = verdict.checks.iter().find(|result| result.check == check);
-        result.is_some_and(|result| result.status == CheckStatus::Doubtful)
-    };
-    if is_doubtful(Check::Backlog) {
-        return format!(
-            "{own_policy} drops nothing on {place}, nor does LQD, but the trace was probably captured behind the \
-             buffer: then it cannot tell whether an oracle is needed."
-        );
-    }
-    let peak = verdict.occupancy.map_or_else(String::new, |occupancy| {
-        format!(": its buffer is at most {} full", percent(occupancy.peak))
-    });
-    let end = match are_some_rows {
-        true => "Whether an oracle is worth it, other rows have to tell.",
-        false => "No oracle is needed.",
-    };
-    format!("{own_policy} drops nothing on {place}, nor does LQD{peak}. {end}")
-}
-
-/// The same with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What the trace is like: drops, occupancy, congestion.

@@ -1,6 +1,6 @@
 //! The formats of a report, one small file each.
 
-use crate::{Exporter, Html, Json, Line, Prometheus, Text};
+use crate::{Details, Exporter, Html, Json, Line, Prometheus, Text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,8 +12,10 @@ pub enum ReportFormat {
     /// A page, for readers.
     #[default]
     Html,
-    /// A summary, for terminals.
+    /// The answer, for terminals.
     Text,
+    /// Every fact as text.
+    Details,
     /// One line, for logs.
     Line,
     /// Gauges in Prometheus' text exposition format, for monitoring.
@@ -22,15 +24,16 @@ pub enum ReportFormat {
 
 /// No format has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown report format {0:?}; known are json, html, text, line and prometheus")]
+#[error("unknown report format {0:?}; known are json, html, text, details, line and prometheus")]
 pub struct UnknownReportFormat(pub String);
 
 impl ReportFormat {
     /// Every format.
-    pub const ALL: [ReportFormat; 5] = [
+    pub const ALL: [ReportFormat; 6] = [
         ReportFormat::Json,
         ReportFormat::Html,
         ReportFormat::Text,
+        ReportFormat::Details,
         ReportFormat::Line,
         ReportFormat::Prometheus,
     ];
@@ -41,6 +44,7 @@ impl ReportFormat {
             ReportFormat::Json => "json",
             ReportFormat::Html => "html",
             ReportFormat::Text => "text",
+            ReportFormat::Details => "details",
             ReportFormat::Line => "line",
             ReportFormat::Prometheus => "prometheus",
         }
@@ -52,6 +56,7 @@ impl ReportFormat {
             ReportFormat::Json => &Json,
             ReportFormat::Html => &Html,
             ReportFormat::Text => &Text,
+            ReportFormat::Details => &Details,
             ReportFormat::Line => &Line,
             ReportFormat::Prometheus => &Prometheus,
         }

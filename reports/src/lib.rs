@@ -29,13 +29,13 @@
 //! let report = builder.finish();
 //!
 //! assert_eq!(report.prediction.f1, Some(1.0));
-//! assert!(Html.export(&report)?.contains("<svg") && Text.export(&report)?.contains("F1"));
+//! assert!(Html.export(&report)?.contains("<svg") && Text.export(&report)?.contains("recall 100%"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod advice_value;
+mod answer;
 mod check_words;
-mod closing;
 pub mod csv;
 mod drift_words;
 mod drop_words;
@@ -43,18 +43,16 @@ mod exporter;
 pub mod figure15;
 mod figures;
 mod format;
-mod gain_words;
 mod html;
 mod json;
 mod line;
+mod next;
 pub mod numbers;
-mod oracle_words;
 mod overview;
 mod place_words;
 pub mod plot;
 mod prometheus;
 mod rival_words;
-mod story;
 mod sweep_figures;
 mod sweep_view;
 mod switch_totals;
@@ -67,11 +65,11 @@ pub mod words;
 
 pub use exporter::{Exporter, PageError};
 pub use format::{ReportFormat, UnknownReportFormat};
-pub use gain_words::gain_sentences;
 pub use html::{Html, sweep_page, verdict_page};
 pub use json::Json;
 pub use line::Line;
+pub use next::next_command;
 pub use prometheus::Prometheus;
-pub use text::Text;
+pub use text::{Details, Text};
 pub use verdict_in::verdict_in;
 pub use verdict_words::verdict_text;

@@ -25,18 +25,6 @@ pub(crate) fn place_lines(verdict: &Verdict) -> Vec<String> {
     .concat()
 }
 
-/// The worst queue and the worst episode, a sentence each; none if nothing is dropped.
-pub(crate) fn worst_sentences(verdict: &Verdict) -> Vec<String> {
-    let queue = queues(verdict)
-        .first()
-        .map(|queue| format!("Most drops are at {}.", queue_line(verdict, queue)));
-    let episode = verdict
-        .episodes
-        .first()
-        .map(|episode| format!("The worst episode is {}.", episode_line(verdict, episode)));
-    queue.into_iter().chain(episode).collect()
-}
-
 /// Queues at which something is dropped, the worst first.
 fn queues(verdict: &Verdict) -> Vec<&QueueDrops> {
     let mut queues: Vec<&QueueDrops> =
@@ -76,7 +64,7 @@ pub(crate) fn dropped_words(verdict: &Verdict, counts: &DropCounts) -> String {
         others.map(|(name, sent)| saving(&name, own.packets, sent.packets)).collect();
     let real = real.zip(only_real).map(|(real, only_real)| {
         format!(
-            "; the real switch drops {}, of which LQD transmits {}",
+            "; the real switch drops {}; LQD transmits {} of these",
             count(real.packets),
             count(only_real.packets)
         )

@@ -1,19 +1,31 @@
-//! A report as a summary for a terminal.
+//! A report as text: what a terminal shows, and all of it.
 
 use crate::drift_words::{drift_sentence, outside_sentence};
-use crate::numbers::{column_width, count, optional};
-use crate::rival_words;
-use crate::verdict_words::{alpha, closing_lines, slack_sentence, story_lines, text_of};
-use crate::{Exporter, PageError, gain_sentences};
+use crate::numbers::{count, optional};
+use crate::verdict_words::{fact_lines, rows, sent_lines, slack_sentence, text_of};
+use crate::{Exporter, PageError, answer};
 use dropcast_measure::verdict::Verdict;
 use dropcast_measure::{ReplaySection, Report, ScoreIntervals, TraceSection};
-use dropcast_replay::{ReplayPolicy, Sent};
+use dropcast_replay::ReplayPolicy;
 
-/// A few dozen lines of plain text.
+/// At most 22 lines of plain text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Text;
 
 impl Exporter for Text {
+    fn export(&self, report: &Report) -> Result<String, PageError> {
+        Ok(match &report.verdict {
+            Some(verdict) => answer::answer(verdict, Some(report)),
+            None => answer::unreplayed(report),
+        })
+    }
+}
+
+/// Every fact in plain text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Details;
+
+impl Exporter for Details {
     fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut lines = heading(report);
         lines.extend(predictions(report));
@@ -24,8 +36,7 @@ impl Exporter for Text {
                 lines.push(format!("eta and throughput: not replayed, because {reason}"));
             }
         }
-        lines.extend(report.verdict.iter().flat_map(closing_lines));
-        Ok(text_of(&lines))
+        Ok(Text.export(report)? + "\n" + &text_of(&lines))
     }
 }
 
@@ -34,7 +45,8 @@ fn heading(report: &Report) -> Vec<String> {
     let drops = labels.drop_share.map(|share| share * 100.0);
     let mut lines = Vec::new();
     if let Some(verdict) = &report.verdict {
-        lines.extend(story_lines(verdict, Some(report)));
+        lines.extend(crate::trace_words::held_out(report));
+        lines.extend(fact_lines(verdict));
         lines.push(String::new());
     }
     lines.extend([
@@ -86,10 +98,6 @@ fn heading(report: &Report) -> Vec<String> {
     }
     if let Some(silent) = crate::trace_words::predicts_nothing(report) {
         lines.extend([silent, String::new()]);
-    }
-    if let (Some(gain), None) = (&report.gain, &report.verdict) {
-        lines.extend(gain_sentences(gain));
-        lines.push(String::new());
     }
     if let Some(drift) = drift_sentence(report) {
         lines.extend([drift, String::new()]);
@@ -153,42 +161,18 @@ fn replays(replay: &ReplaySection, verdict: Option<&Verdict>) -> Vec<String> {
     let error = |name: &str, eta, inverse| {
         format!("{name:<22}{:>10}{:>12}", optional(eta, 4), optional(inverse, 4))
     };
-    let name = |policy: ReplayPolicy| match policy {
-        ReplayPolicy::DynamicThresholds => {
-            format!("{}, {}", policy.name(), alpha(replay.dynamic_thresholds_alpha.as_ref()))
-        }
-        policy => policy.name().to_owned(),
-    };
-    let of_policies = total.policies.iter().map(|section| (name(section.policy), section.sent));
-    let mut rows: Vec<(String, Sent)> = of_policies.collect();
-    for (name, sent) in verdict.into_iter().flat_map(rival_words::rows) {
-        // The best alpha may be one that is there.
-        if rows.iter().all(|(other, _)| *other != name) {
-            rows.push((name, sent));
-        }
-    }
-    let wide = (column_width(rows.iter().map(|(name, _)| name)) + 2).max(24);
-    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    let of_credence = total.policies.iter().filter(|of| of.policy == ReplayPolicy::Credence);
+    let credence = of_credence.map(|of| ("Credence, this model".to_owned(), of.sent));
+    let mut rows = verdict.map_or_else(Vec::new, rows);
+    rows.splice(1.min(rows.len())..1.min(rows.len()), credence);
     let mut lines = vec![
         format!("{:<22}{:>10}{:>12}", "error", "eta", "1/eta"),
         error("exact, packets", eta.packets, eta.packets_inverse),
         error("exact, bytes", eta.bytes, eta.bytes_inverse),
         error("Theorem 2's formula", eta.bound, eta.bound_inverse),
         String::new(),
-        format!(
-            "{:<wide$}{:>16}{:>10}{:>20}{:>10}",
-            "transmitted", "packets", "of LQD", "bytes", "of LQD"
-        ),
     ];
-    lines.extend(rows.into_iter().map(|(name, sent)| {
-        format!(
-            "{name:<wide$}{:>16}{:>10}{:>20}{:>10}",
-            count(sent.packets),
-            optional(share(sent.packets, eta.lqd.packets), 4),
-            count(sent.bytes),
-            optional(share(sent.bytes, eta.lqd.bytes), 4)
-        )
-    }));
+    lines.extend(sent_lines("transmitted", rows, eta.lqd));
     lines.push(String::new());
     lines.push(format!(
         "The replay's LQD and the trace's labels agree on {} of all packets (F1 {}).",

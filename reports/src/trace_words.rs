@@ -53,6 +53,16 @@ pub(crate) fn unknown_training_rows(report: &Report) -> Option<String> {
     })
 }
 
+/// Why a model may do worse on rows that it has not seen; none if these are such.
+pub(crate) fn training_rows(report: &Report) -> Option<&'static str> {
+    let has_trained = report.traces.iter().any(|trace| trace.in_training_data == Some(true));
+    let is_unknown = !report.model.training_rows_known;
+    (has_trained || is_unknown).then_some(match has_trained {
+        true => "the forest was trained on some of these rows, so it may do worse elsewhere",
+        false => "the model does not say which rows trained it: on these it may look too good",
+    })
+}
+
 /// The rows that a report is of, in its sentences; none if these are whole traces.
 pub(crate) fn rows(report: &Report) -> Option<&'static str> {
     let held_out = report.traces.iter().filter(|trace| trace.held_out).count();

@@ -1,5 +1,6 @@
 //! Verdicts, in each format.
 
+use crate::answer::answer;
 use crate::line::line;
 use crate::prometheus::exposition;
 use crate::{PageError, ReportFormat, verdict_page, verdict_text};
@@ -14,7 +15,8 @@ pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, Pag
     Ok(match format {
         ReportFormat::Json => serde_json::to_string_pretty(verdict)? + "\n",
         ReportFormat::Html => verdict_page(verdict)?,
-        ReportFormat::Text => verdict_text(verdict),
+        ReportFormat::Text => answer(verdict, None),
+        ReportFormat::Details => verdict_text(verdict),
         ReportFormat::Line => line(Measured::Verdict(verdict)),
         ReportFormat::Prometheus => exposition(Measured::Verdict(verdict)),
     })

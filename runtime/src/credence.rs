@@ -1,6 +1,7 @@
 //! Credence for a device: the whole decision about a packet in one call, in fixed memory.
 
 use crate::classes::Cut;
+use crate::memory::PREDICTED;
 use crate::row::Columns;
 use crate::virtual_lqd::VirtualLqd;
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
 /// rate, whose queue lengths are the thresholds and the source of the features, the oracle, and the
 /// precision of its predictions. No allocation; the caller owns all memory that grows with the switch.
 ///
-/// Names and arguments are those of the exported C (`docs/decision.md`).
+/// Names and arguments are those of the exported C (`docs/runtime.md`).
 #[derive(Debug)]
 pub struct Credence<'a, O> {
     lqd: VirtualLqd<'a>,
@@ -23,6 +24,7 @@ pub struct Credence<'a, O> {
     /// Own queues of `B/N` bytes or more: the safeguard accepts while there is none.
     long_queues: u32,
     falls_back: bool,
+    unmatched: u64,
 }
 
 impl<'a> Credence<'a, Table<'a>> {
@@ -96,17 +98,19 @@ impl<'a, O: DropOracle> Credence<'a, O> {
             now_ns: 0,
             next_due_ns: u64::MAX,
         };
-        Ok(Credence { lqd, oracle, columns, occupancy_bytes: 0, long_queues: 0, falls_back: false })
+        let (occupancy_bytes, long_queues, falls_back, unmatched) = (0, 0, false, 0);
+        Ok(Credence { lqd, oracle, columns, occupancy_bytes, long_queues, falls_back, unmatched })
     }
 
     /// A packet of `size_bytes` arrives for a queue of a port, both numbered from 0. If the verdict
     /// accepts, the packet is counted in its queue: add it to the switch's. Time must not go back. The
-    /// answer for a queue that does not exist, or 0 bytes, is [`Verdict::NoRoom`]; for a packet that fits into the
+    /// answer for a queue that does not exist, 0 bytes or 2 GiB is [`Verdict::NoRoom`]; for a packet that fits into the
     /// bytes that are reserved for its queue it is [`Verdict::Accepted`].
     ///
     /// The features are computed, and the oracle is asked, only if the decision may depend on it.
     pub fn arrival(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) -> Verdict {
-        let Some(at) = self.place(port, queue).filter(|_| size_bytes > 0) else {
+        let is_packet = (1..PREDICTED).contains(&size_bytes);
+        let Some(at) = self.place(port, queue).filter(|_| is_packet) else {
             return Verdict::NoRoom;
         };
         self.lqd.advance(now_ns);
@@ -148,16 +152,22 @@ impl<'a, O: DropOracle> Credence<'a, O> {
     }
 
     /// A packet that was accepted leaves its queue: its transmission begins, or the port's ring takes
-    /// it.
+    /// it. A queue never has less than 0 bytes: what else leaves is counted ([`unmatched`](Self::unmatched)).
     pub fn departure(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) {
-        let Some(at) = self.place(port, queue) else { return };
+        let Some(at) = self.place(port, queue) else {
+            self.unmatched += 1;
+            return;
+        };
         self.lqd.advance(now_ns);
         let before_bytes = self.lqd.memory.queues[at].real_bytes;
         self.resize(at, before_bytes.saturating_sub(size_bytes));
+        let mut left_bytes = size_bytes.saturating_sub(before_bytes);
         if let Some(beside) = self.lqd.memory.reserves.get_mut(at) {
-            let left_bytes = size_bytes.saturating_sub(before_bytes);
-            beside.real_bytes = beside.real_bytes.saturating_sub(left_bytes);
+            let beside_bytes = left_bytes.min(beside.real_bytes);
+            beside.real_bytes -= beside_bytes;
+            left_bytes -= beside_bytes;
         }
+        self.unmatched += u64::from(left_bytes > 0);
     }
 
     /// Serves at most `most` packets of virtual LQD's ports that are due by `now_ns`; whether more may be. The next call has the rest to
@@ -186,6 +196,11 @@ impl<'a, O: DropOracle> Credence<'a, O> {
     /// Calls with a time before that of an earlier one: virtual LQD stands still until time has caught up.
     pub fn stepped_back(&self) -> u64 {
         self.lqd.stepped_back
+    }
+
+    /// Departures of bytes that no arrival had added: after a restart with packets in queues, of a queue that does not exist.
+    pub fn unmatched(&self) -> u64 {
+        self.unmatched
     }
 
     /// Bytes of one of the switch's queues in the shared buffer; 0 if there is no such queue.

@@ -26,7 +26,7 @@ pub struct Situation {
 }
 
 /// The decision about a packet, and its reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Accepted: every queue is shorter than `B/N`. The oracle is not asked.
     Safeguarded,
@@ -41,6 +41,26 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Safeguarded,
+        Verdict::Accepted,
+        Verdict::NoRoom,
+        Verdict::AboveThreshold,
+        Verdict::PredictedDrop,
+    ];
+
+    /// Its name in the exported C, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Safeguarded => "safeguarded",
+            Verdict::Accepted => "accepted",
+            Verdict::NoRoom => "no_room",
+            Verdict::AboveThreshold => "above_threshold",
+            Verdict::PredictedDrop => "predicted_drop",
+        }
+    }
+
     /// Whether the packet is added to its queue.
     pub fn accepts(self) -> bool {
         matches!(self, Verdict::Safeguarded | Verdict::Accepted)

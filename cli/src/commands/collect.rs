@@ -11,6 +11,7 @@ use dropcast_reports::words::input_notes::overload_words;
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Failure> {
     output::check_data(&args.output)?;
@@ -20,19 +21,24 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
     let who = expert(&args.task.settings);
     match labelled {
         Labelled::Trace { collected, .. } => {
-            let text = |collected: &Collected| text(who, collected);
+            let text = |collected: &Collected| text(who, collected) + &next(&args.output);
             output::print_beside(&args.output, args.format, &collected, text)
         }
         Labelled::Folder(collected) => {
-            output::print(args.format, &collected, |collected| folder_text(who, collected))
+            let text = |collected: &_| folder_text(who, collected) + &next(&args.output);
+            output::print(args.format, &collected, text)
         }
     }
+}
+
+fn next(traces: &Path) -> String {
+    output::next(&format!("dropcast report --data {}", output::argument(traces)))
 }
 
 fn folder_text(who: &str, collected: &FolderCollected) -> String {
     let FolderCollected { manifest, labelled, kept, traces, counts, skipped, .. } = collected;
     let text = format!(
-        "{}: {traces} traces, {}; labelled {labelled} folders, kept {kept}\n",
+        "{}: {traces} traces, {}; {labelled} folders labelled now, {kept} before\n",
         output::shown(manifest),
         by_expert(who, counts)
     );
@@ -69,19 +75,19 @@ fn of_real_switch(who: &str, counts: &Counts) -> String {
     let mut text = String::new();
     let of = |told: u64| match counts.rows - told {
         0 => String::new(),
-        unknown => format!(" (of {unknown} arrivals the input does not tell)"),
+        unknown => format!(" (not known of {unknown} arrivals)"),
     };
     if let Some(RealDrops { packets, not_by_lqd, told }) = counts.real_drops {
         text.push_str(&format!(
-            "the real switch dropped {packets}, of which {who} transmits {not_by_lqd}{}\n",
+            "the real switch dropped {packets}; {who} transmits {not_by_lqd} of these{}\n",
             of(told)
         ));
     }
     if let Some(marks) = counts.ecn_marks {
         let EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd, told } = marks;
         text.push_str(&format!(
-            "the real switch marked {packets} (ECN), of which {who} drops {dropped_by_lqd}; of the others \
-             {who} drops {unmarked_dropped_by_lqd}{}\n",
+            "the real switch marked {packets} (ECN); {who} drops {dropped_by_lqd} of these and \
+             {unmarked_dropped_by_lqd} others{}\n",
             of(told)
         ));
     }

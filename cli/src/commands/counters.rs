@@ -24,5 +24,11 @@ pub(crate) fn run(args: &CountersArgs, progress: &dyn Progress) -> Result<(), Fa
         }
     }
     let report = judge_counters(&polls, &spec, args.reading.mtu_bytes);
-    output::print(args.format, &report, counters_text)
+    output::print(args.format, &report, |report| {
+        let (file, switch) = (output::argument(&args.file), output::argument(&args.reading.switch));
+        let replay =
+            format!("dropcast counters {file} --switch {switch} --arrivals events.parquet");
+        let drops = !report.drops.is_empty();
+        counters_text(report) + &if drops { output::next(&replay) } else { String::new() }
+    })
 }

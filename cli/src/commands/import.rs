@@ -3,7 +3,7 @@
 use crate::args::ImportArgs;
 use dropcast_data::{read_switches, write_atomic};
 use dropcast_forest::{Agreement, SwitchContext};
-use dropcast_interop::ImportTask;
+use dropcast_interop::{ImportTask, Imported as ImportedForest};
 use dropcast_pipeline::export::models::import_file;
 use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::traces::in_common;
@@ -26,9 +26,10 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Failure> {
         allow_rounding: args.allow_rounding,
         ..ImportTask::default()
     };
-    let model = import_file(&args.file, task)?;
+    let ImportedForest { model, zero_elsewhere } = import_file(&args.file, task)?;
     let imported = Imported {
         format: model.imported.as_ref().map(|origin| origin.format.clone()),
+        zero_elsewhere,
         agreement: model.imported.as_ref().map(|origin| origin.agreement),
         features: model.forest.features.clone(),
         trees: model.forest.trees.len(),
@@ -52,6 +53,8 @@ struct Imported {
     depth: usize,
     vote_threshold: u32,
     agreement: Option<Agreement>,
+    /// Splits that send a missing value to another side than 0, where it is not recorded what was missing.
+    zero_elsewhere: usize,
     /// Its prediction for every row, accept or drop; null if predictions differ between rows.
     always: Option<&'static str>,
     /// That it is so.
@@ -68,8 +71,15 @@ impl Imported {
         let warning = self
             .warning
             .map_or_else(String::new, |text| format!("warning: {text}; see --threshold\n"));
+        let missing = match self.zero_elsewhere {
+            0 => String::new(),
+            splits => format!(
+                ", if no integer was missing when it was trained\nnote: it is not recorded what was; if 0 was (missing=0, \
+                 sparse rows), {splits} of its splits decide 0 otherwise (docs/trainers.md)"
+            ),
+        };
         format!(
-            "{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}\n{warning}"
+            "{format}: {trees} trees of depth {depth} on {features}\ndecisions: {agreement}{missing}\n{warning}"
         )
     }
 }

@@ -14,7 +14,7 @@ use dropcast_pipeline::files::check_output;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
-use dropcast_reports::verdict_in;
+use dropcast_reports::{ReportFormat, next_command, verdict_in};
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 
@@ -33,7 +33,11 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
         }
         decisions = Some(write_decisions(&args.data, &args.asked, path, progress)?.0);
     }
-    let (text, judged) = match &args.model {
+    let format = if args.details { ReportFormat::Details } else { args.format };
+    let data = output::arguments(&args.data);
+    let model = args.model.as_deref().map(output::argument);
+    let next = |measured| next_command(measured, &data, model.as_deref());
+    let (text, next, judged) = match &args.model {
         Some(model) => {
             let mut report = measure_file(
                 &ModelFile::read(model)?,
@@ -45,13 +49,15 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
             if let Some(verdict) = &mut report.verdict {
                 verdict.utc_offset = args.utc_offset;
             }
-            (args.format.exporter().export(&report)?, judge_all(args, Measured::Report(&report)))
+            let measured = Measured::Report(&report);
+            (format.exporter().export(&report)?, next(measured), judge_all(args, measured))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
             let mut verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
             verdict.utc_offset = args.utc_offset;
-            (verdict_in(&verdict, args.format)?, judge_all(args, Measured::Verdict(&verdict)))
+            let measured = Measured::Verdict(&verdict);
+            (verdict_in(&verdict, format)?, next(measured), judge_all(args, measured))
         }
     };
     match (&args.output, decisions) {
@@ -59,7 +65,12 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
         (Some(path), None) => write_atomic(path, text.as_bytes())?,
         (None, decisions) => {
             decisions.map_or(Ok(()), AtomicFile::commit)?;
-            output::print_text(&text)?;
+            if matches!(format, ReportFormat::Text | ReportFormat::Details) {
+                let more = "More     --details prints every fact, --format html draws them\n";
+                output::print_answer(&format!("{text}{}{more}", output::next(&next)))?;
+            } else {
+                output::print_text(&text)?;
+            }
         }
     }
     let mut held = Vec::new();

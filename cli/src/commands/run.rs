@@ -1,22 +1,32 @@
 //! `dropcast run`: the whole pipeline into one folder.
 
 use crate::args::RunArgs;
+use dropcast_measure::measures::Measured;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_reports::ReportFormat;
-use dropcast_run::{run_page, run_pages};
+use dropcast_reports::{ReportFormat, next_command};
+use dropcast_run::{RunResult, run_page, run_pages};
 use dropcast_terminal::Failure;
 use dropcast_terminal::{self as output, Format};
 
 pub(crate) fn run(args: &RunArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let resources = Resources { threads: args.threads, ..Resources::default() };
     let done = args.task.execute(&resources, progress, run_pages)?;
-    let folder = output::shown(&done.folder);
-    output::print_text(&match args.format {
-        Format::Json => run_page(&done.result, ReportFormat::Json)?,
-        Format::Text => {
-            let summary = run_page(&done.result, ReportFormat::Text)?;
-            format!("{summary}\nAll of it is in {folder}; open report.html there.\n")
-        }
-    })
+    let format = match (args.format, args.details) {
+        (Format::Json, _) => ReportFormat::Json,
+        (Format::Text, true) => ReportFormat::Details,
+        (Format::Text, false) => ReportFormat::Text,
+    };
+    let text = run_page(&done.result, format)?;
+    if format == ReportFormat::Json {
+        return output::print_text(&text);
+    }
+    let file = |name: &str| output::argument(&done.folder.join(name));
+    let (measured, model) = match &done.result {
+        RunResult::Report(report) => (Measured::Report(report), Some(file("model.json"))),
+        RunResult::NoDrops(verdict) => (Measured::Verdict(verdict), None),
+    };
+    let next = next_command(measured, &file("trace.parquet"), model.as_deref());
+    let more = format!("More     {}; --details prints every fact\n", file("report.html"));
+    output::print_answer(&format!("{text}{}{more}", output::next(&next)))
 }

@@ -15,6 +15,9 @@ pub(crate) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
     let generated = generate(&workload, &args.output, progress);
     let generated = generated.map_err(|error| error.in_settings(args.workload.as_deref()))?;
     output::print_beside(&args.output, args.format, &generated, |generated| {
-        format!("{}: {} arrivals\n", output::shown(&generated.events), generated.rows)
+        let events = output::argument(&generated.events);
+        let collect = format!("dropcast collect --events {events} -o trace.parquet");
+        let shown = output::shown(&generated.events);
+        format!("{shown}: {} arrivals\n{}", generated.rows, output::next(&collect))
     })
 }

@@ -21,6 +21,13 @@ pub(crate) fn run(args: &SweepArgs, progress: &dyn Progress) -> Result<(), Failu
     let page = |table: &_| Ok(sweep_page(table)?);
     let table = sweep(&settings, None, &folder, args.resume, &resources, progress, page)?;
     output::print(args.format, &table, |table| {
-        format!("{}\nAll of it is in {}.\n", sweep_tables(table), output::shown(&folder))
+        let proposed = table.proposed.and_then(|at| table.rows[at].model.as_deref());
+        let next = proposed.map(|model| {
+            let (model, data) =
+                (output::argument(&folder.join(model)), output::arguments(&settings.data));
+            output::next(&format!("dropcast report --model {model} --data {data}"))
+        });
+        let page = output::argument(&folder.join("report.html"));
+        format!("{}{}More     {page}\n", sweep_tables(table), next.unwrap_or_default())
     })
 }

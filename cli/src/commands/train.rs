@@ -8,9 +8,8 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::train::model_per::GroupModels;
 use dropcast_pipeline::train::{Found, Roles, cautions};
-use dropcast_reports::gain_sentences;
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
-use dropcast_reports::words::model::{forest_line, metrics_table};
+use dropcast_reports::words::model::{forest_line, gain_line, metrics_table};
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 use dropcast_train::{ChosenSplit, Model, PassedOver, Split};
@@ -32,7 +31,8 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     match trained.found {
         Found::Gain { chosen, gain } => print_gain(args, model, &chosen, gain, progress),
         Found::Folds(folds) => output::print(*format, &folds, |folds| {
-            format!("{}{}model of all runs: {shown}\n", folds_table(folds), forest_line(model))
+            let tables = format!("{}{}", folds_table(folds), forest_line(model));
+            format!("{tables}model of all runs: {shown}\n{}", next(args))
         }),
         Found::Groups { models, files } => {
             let printed = GroupFiles { pooled: path, files, compared: &models };
@@ -42,10 +42,17 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
                 for file in printed.files.iter().flatten() {
                     text.push_str(&format!("model: {}\n", output::shown(file)));
                 }
-                text
+                text + &next(args)
             })
         }
     }
+}
+
+/// The command that goes on from a model.
+fn next(args: &TrainArgs) -> String {
+    let data = if args.test.is_empty() { &args.data } else { &args.test };
+    let model = output::argument(&args.output);
+    output::next(&format!("dropcast report --model {model} --data {}", output::arguments(data)))
 }
 
 /// Prints what one model is worth; `gain` is not known for a reason.
@@ -68,10 +75,10 @@ fn print_gain(
     output::print(args.format, &printed, |_| {
         let metrics = metrics.map_or_else(String::new, metrics_table);
         let gain = match &gain {
-            Ok(gain) => gain_sentences(gain).join("\n"),
-            Err(reason) => format!("What the oracle gains is not known, because {reason}."),
+            Ok(gain) => gain_line(gain),
+            Err(reason) => format!("not known, because {reason}"),
         };
-        format!("{metrics}{}{gain}\nmodel: {}\n", forest_line(model), output::shown(&args.output))
+        format!("{metrics}{}gain: {gain}\n{}", forest_line(model), next(args))
     })
 }
 

@@ -11,7 +11,7 @@ use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
 use dropcast_verify::{Evidence, KindCheck, Mismatch, ProgramCheck};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), Failure> {
     match (&args.switch, &args.verdicts) {
@@ -35,6 +35,7 @@ fn model_as_exported(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), F
         trace: args.trace.as_ref().map(open).transpose()?,
         time: args.time,
         switch: args.switch.as_deref().map(the_switch).transpose()?,
+        files: args.files.clone(),
     };
     let verification = verify(&file, &task, progress)?;
     output::print(args.format, &verification, text)?;
@@ -45,22 +46,28 @@ fn model_as_exported(args: &VerifyArgs, progress: &dyn Progress) -> Result<(), F
 }
 
 fn verdicts_text(of: &VerdictCheck) -> String {
+    let &VerdictCheck { packets, dropped, .. } = of;
     let mut text = format!(
-        "{}: {} packets arrive, {} of them are dropped\n{}\n",
-        output::shown(&of.verdicts),
-        of.packets,
-        of.dropped,
+        "{}: {packets} packets arrive, {dropped} of them are dropped\n{}\n",
+        output::shown(Path::new(&of.verdicts)),
         counted(of.mismatches, "other verdict"),
     );
+    text += &mismatched_verdicts(of);
+    text
+}
+
+fn mismatched_verdicts(of: &VerdictCheck) -> String {
+    let mut text = String::new();
     for mismatch in &of.first_mismatches {
         text += &format!(
-            "  line {}: port {}, queue {}, {} bytes at {} ns: expected {}\n",
+            "  line {}: port {}, queue {}, {} bytes at {} ns: expected {} ({})\n",
             mismatch.line,
             mismatch.port,
             mismatch.queue,
             mismatch.size_bytes,
             mismatch.time_ns,
             u8::from(mismatch.expected_accepted),
+            mismatch.reason,
         );
     }
     text
@@ -92,6 +99,11 @@ fn text(of: &Verification) -> String {
         }
         for program in &outcome.programs {
             text += &program_text(of, program);
+        }
+        for decision in &outcome.decisions {
+            let VerdictCheck { verdicts, packets, mismatches, .. } = decision;
+            text += &format!("  {mismatches:>7} mismatches  {packets} packets, {verdicts}\n");
+            text += &mismatched_verdicts(decision);
         }
     }
     text

@@ -10,7 +10,10 @@ mod signals;
 
 use clap::Parser;
 pub use failure::{Failure, argument_message, message};
-pub use output::{Format, check_data, print, print_beside, print_text, shown};
+pub use output::{
+    Format, argument, arguments, check_data, next, print, print_answer, print_beside, print_text,
+    shown,
+};
 pub use progress::Terminal;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,7 +6,7 @@ use dropcast_data::{printable, printable_line};
 use dropcast_pipeline::PipelineError;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a command prints its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -39,6 +39,52 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let text = printable(text);
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}
+
+/// The command that goes on from a result.
+pub fn next(command: &str) -> String {
+    format!("Next     {command}\n")
+}
+
+/// Prints an answer and what goes on from it; on a terminal its advice has a colour.
+pub fn print_answer(answer: &str) -> Result<(), Failure> {
+    let text = printable(answer).into_owned();
+    let has_colour = std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut stdout = std::io::stdout().lock();
+    let text = if has_colour { coloured(&text) } else { text };
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}
+
+/// The answer with the words of its advice, and the line of the present policy, set apart.
+fn coloured(text: &str) -> String {
+    const WORDS: [(&str, &str); 4] =
+        [("KEEP", "1;32"), ("SET", "1;33"), ("DO NOT TRUST", "1;31"), ("NO ADVICE", "1;31")];
+    let line = |line: &str| {
+        let word = WORDS.iter().find(|(word, _)| line.starts_with(word));
+        match word {
+            Some((word, code)) => format!("\x1b[{code}m{word}\x1b[0m{}\n", &line[word.len()..]),
+            None if line.starts_with("> ") => format!("\x1b[1m{line}\x1b[0m\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
+}
+
+/// A path as an argument of a command that can be copied.
+pub fn argument(path: &Path) -> String {
+    let text = shown(path);
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:+=,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// Paths as arguments of a command.
+pub fn arguments(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| argument(path)).collect::<Vec<_>>().join(" ")
 }
 
 /// A path as part of a line.

@@ -552,6 +552,6 @@ fn the_artifacts_rows_are_measured_but_not_replayed() {
     let said = room.dropcast("report --data artifact.csv");
     assert_eq!(said.code, Some(1), "{said}");
     assert!(said.stderr.contains("artifact.csv: does not describe its switch"), "{said}");
-    let text = room.good("report --model model.json --data artifact.csv");
+    let text = room.good("report --model model.json --data artifact.csv --details");
     assert!(text.contains(reason), "{text}");
 }

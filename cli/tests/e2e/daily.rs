@@ -155,8 +155,8 @@ fn packets_that_come_ten_times_as_fast_lie_outside_what_the_model_was_trained_on
     let prometheus = report("fast.parquet", "--format prometheus").stdout;
     assert!(prometheus.contains(&format!("\ndropcast_outside {most}\n")), "{prometheus}");
     let unlike = "These packets are unlike those that the model was trained on: ";
-    assert!(report("fast.parquet", "").stdout.contains(unlike));
-    assert!(!report("runs/small/trace.parquet", "").stdout.contains(unlike));
+    assert!(report("fast.parquet", "--details").stdout.contains(unlike));
+    assert!(!report("runs/small/trace.parquet", "--details").stdout.contains(unlike));
     // A model of the first version has no ranges; one without is read as such a one.
     let text = String::from_utf8(room.read("model.json")).expect("text");
     let (mut earlier, mut rest) = (String::new(), text.as_str());
@@ -173,7 +173,7 @@ fn packets_that_come_ten_times_as_fast_lie_outside_what_the_model_was_trained_on
     assert!(why.starts_with("the model's file has no ranges of features"), "{why}");
     let said = report("fast.parquet", fails);
     assert!(said.code == Some(0) && said.stdout.contains(" outside=null"), "{said}");
-    assert!(!report("fast.parquet", "").stdout.contains(unlike));
+    assert!(!report("fast.parquet", "--details").stdout.contains(unlike));
 }
 
 /// Every line is what the format's specification allows, and every sample has its help and type before it.
@@ -220,7 +220,7 @@ fn by_another_clock(room: &Room, trace: &[u8], since_1970: &str) {
         let date = String::from_utf8(date.output().expect("date").stdout).expect("text");
         let clock = if offset == "+00:00" { "UTC".to_owned() } else { format!("UTC{offset}") };
         let told = format!("{} {clock}", date.trim());
-        let text = room.good(&format!("{report} text --utc-offset {offset}"));
+        let text = room.good(&format!("{report} details --utc-offset {offset}"));
         assert!(text.contains(&told), "{told}: {text}");
         let page = room.good(&format!("{report} html --utc-offset {offset}"));
         let (shown, data) = page.split_once("<script type=\"application/json\"").expect("data");
@@ -253,7 +253,7 @@ fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
         room.good("collect --events events.csv --switch leaf.toml -o trace.parquet");
         let json = room.good("report --data trace.parquet --format json");
         let verdict: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        reports.push((verdict, room.good("report --data trace.parquet")));
+        reports.push((verdict, room.good("report --data trace.parquet --details")));
         traces.push(room.read("trace.parquet"));
     }
     let (verdict, text) = &reports[0];

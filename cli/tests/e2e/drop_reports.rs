@@ -79,7 +79,7 @@ fn a_run_knows_the_real_drops() {
     assert!(said.stderr.contains("drop reports: 20 of packets that the buffer dropped"), "{said}");
     // The trace is that of `collect`, and the run can be repeated.
     let said = room.good_with_notes(&format!("collect {given} -o trace.parquet"));
-    assert!(said.contains("the real switch dropped 20,"), "{said}");
+    assert!(said.contains("the real switch dropped 20;"), "{said}");
     assert!(room.read("runs/real/trace.parquet") == room.read("trace.parquet"));
     let config = String::from_utf8(room.read("runs/real/config.toml")).unwrap();
     assert!(config.contains("drops = [\"drops.csv\"]\ndrop_window_ms = 1000\n"), "{config}");
@@ -139,7 +139,7 @@ fn a_folder_of_captures_shares_its_reports() {
     // A run alone has the same drops.
     let alone =
         "collect --events day/hour=2/port.pcap --switch leaf.toml --drops day.csv -o x.parquet";
-    assert!(room.good_with_notes(alone).contains("the real switch dropped 20,"));
+    assert!(room.good_with_notes(alone).contains("the real switch dropped 20;"));
     // What has not changed is kept; other reports are another job.
     let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
     assert_eq!((&told["labelled"], &told["kept"]), (&0.into(), &2.into()));
@@ -147,7 +147,7 @@ fn a_folder_of_captures_shares_its_reports() {
     room.write("day.csv", HEADER.to_owned() + &reports(0) + &reports(2));
     let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
     assert_eq!((&told["labelled"], &told["skipped"]), (&2.into(), &serde_json::json!({})));
-    let verdict = room.good_with_notes("report --data traces");
+    let verdict = room.good_with_notes("report --data traces --details");
     assert!(verdict.contains("The real switch drops 40 packets"), "{verdict}");
 
     // Reports do not tell which of two switches dropped.

@@ -66,9 +66,9 @@ fn a_folder_is_labelled_switch_by_switch() {
     assert!(traces(&room) == again);
     insta::assert_snapshot!(transcript);
     // A pattern stands for the files that match it, a folder for its traces.
-    let verdict = room.good("report --data traces/**/part-*.parquet");
+    let verdict = room.good("report --data traces/**/part-*.parquet --details");
     assert!(verdict.contains("8,001 packets arrive"), "{verdict}");
-    let verdict = room.good("report --data traces");
+    let verdict = room.good("report --data traces --details");
     assert!(verdict.contains("8,001 packets arrive"), "{verdict}");
 }
 
@@ -88,7 +88,7 @@ fn a_killed_job_goes_on_where_it_was() {
     assert_eq!(said.code, Some(1), "a part of the traces is not taken for all of them");
     assert!(said.stderr.contains("run `dropcast collect` again"), "{said}");
     let said = room.good(COLLECT);
-    assert!(said.contains("labelled 1 folders, kept 2"), "{said}");
+    assert!(said.contains("1 folders labelled now, 2 before"), "{said}");
     assert!(traces(&room) == whole);
 }
 

@@ -39,9 +39,9 @@ fn every_command_is_listed_above() {
     let room = Room::new();
     let check = |parent: &str| {
         let help = room.good(&format!("{parent} --help"));
-        let (_, commands) = help.split_once("Commands:\n").unwrap();
-        let commands = commands.split("\n\n").next().unwrap().lines();
-        for line in commands.filter(|line| !line.starts_with("   ")) {
+        let (_, commands) = help.split_once("help:\n").unwrap();
+        let (commands, _) = commands.split_once("\n\nOptions:").unwrap();
+        for line in commands.lines().filter(|line| line.starts_with("  ")) {
             let command = line.split_whitespace().next().unwrap();
             let name = format!("{parent} {command}");
             assert!(command == "help" || COMMANDS.contains(&name.trim()), "{name}");

@@ -144,3 +144,64 @@ fn trainers_that_were_not_built_say_how_to_build_them() {
         assert!(said.stderr.contains(&format!("cargo feature {trainer}")), "{said}");
     }
 }
+
+/// A file that another command reads, or that is something else, is told by every command that takes a file.
+#[test]
+fn other_files_are_told_as_what_they_are() {
+    let room = Room::new();
+    room.write("boosted.json", BOOSTED);
+    room.write("boosted.txt", "tree\nversion=v4\n");
+    room.write("dump.txt", "booster[0]:\n0:leaf=1\n");
+    room.write("config_db.json", "{\"PORT\": {}}");
+    room.write("flow.txt", "1\n0 1 3 100 9 2\n");
+    room.write("saved.cm", "Nodes 8\nConnections 1\n0->4 start 0 size 9\n");
+    let leaf =
+        "ports = 4\nline_rate_bps = 1000000000\nbuffer_bytes = 100000\nbase_rtt_ns = 10000\n";
+    room.write("leaf.toml", leaf);
+    room.write("page.json", "<!DOCTYPE html>\n<html></html>\n");
+    room.write("port0.pcap", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 6\n");
+    let mut transcript = String::new();
+    for typed in [
+        "inspect boosted.json",
+        "inspect boosted.txt",
+        "inspect dump.txt",
+        "inspect config_db.json",
+        "inspect flow.txt",
+        "inspect saved.cm",
+        "inspect leaf.toml",
+        "inspect page.json",
+        "inspect port0.pcap",
+        "import port0.pcap -o m.json",
+        "import page.json -o m.json",
+        "collect --events port0.pcap --switch leaf.toml -o x.parquet",
+        "collect --events flow.txt --switch port0.pcap -o x.parquet",
+        "train --data port0.pcap -o m.json",
+        "report --data port0.pcap",
+        "counters port0.pcap --switch leaf.toml",
+        "switch port0.pcap --base-rtt-ns 32000",
+    ] {
+        transcript.push_str(&format!("{}\n", room.dropcast(typed)));
+    }
+    insta::assert_snapshot!(transcript);
+}
+
+/// XGBoost does not record what was missing.
+#[test]
+fn what_may_have_been_missing_is_told_beside_the_proof() {
+    let room = Room::new();
+    let split = |missing: u8| {
+        format!(
+            "booster[0]:\n0:[queue_length<1000] yes=1,no=2,missing={missing}\n1:leaf=-0.251953125\n2:leaf=0.5\n"
+        )
+    };
+    for (missing, splits) in [(1, 0), (2, 1)] {
+        room.write("dump.txt", split(missing));
+        let import = "import dump.txt --threshold 0 --features queue_length -o m.json";
+        let said = room.good(import);
+        assert_eq!(said.contains("proven, if no integer was missing"), splits > 0, "{said}");
+        assert_eq!(said.contains("1 of its splits decide 0 otherwise"), splits > 0, "{said}");
+        let told: Value =
+            serde_json::from_str(&room.good(&format!("{import} --format json"))).unwrap();
+        assert_eq!(told["zero_elsewhere"], splits);
+    }
+}

@@ -24,7 +24,7 @@ fn layouts_that_are_none_or_too_small_are_refused() {
     for (targets, says) in [
         ("p4:trees=4", "depth is missing, as in trees=4,depth=4"),
         ("p4:trees=0,depth=4", "trees is \"0\", expected 1 to 2048"),
-        ("dct:trees=4,depth=4", "dct has no layouts; p4, tna have"),
+        ("dct:trees=4,depth=4", "dct has no layouts; p4 has"),
         ("p4:trees=4,depth=4,bits=1", "thresholds of"),
         ("p4:trees=8,depth=6 p4:trees=8,depth=5", "write different files dropcast_oracle.p4"),
     ] {

@@ -44,6 +44,7 @@ mod switches;
 mod time_units;
 mod training;
 mod trust;
+mod tutorial;
 mod verdict;
 mod verify;
 

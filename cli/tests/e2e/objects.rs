@@ -170,10 +170,10 @@ mod with_a_server {
         // The manifest holds the hashes of all traces.
         good("collect --events in -o out");
         let said = good("collect --events s3://bucket/in/ -o s3://bucket/out/");
-        assert!(said.contains("labelled 1 folders, kept 0"), "{said}");
+        assert!(said.contains("1 folders labelled now, 0 before"), "{said}");
         assert!(store.get("out/manifest.json") == room.read("out/manifest.json"));
         let said = good("collect --events s3://bucket/in/ -o s3://bucket/out/");
-        assert!(said.contains("labelled 0 folders, kept 1"), "{said}");
+        assert!(said.contains("0 folders labelled now, 1 before"), "{said}");
 
         let output = store.dropcast(&room, "inspect s3://bucket/absent.parquet");
         let said = String::from_utf8(output.stderr).unwrap();

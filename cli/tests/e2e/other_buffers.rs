@@ -57,7 +57,8 @@ fn a_forest_decides_alike_on_scaled_rows_and_with_scaled_thresholds() {
         assert_eq!(rescaled[part], scaled[part], "{part}");
     }
     let about = "bytes of buffers of 150,000 are scaled to the model's 60,000";
-    let text = |model: &str| room.good(&format!("report --model {model} --data large.parquet"));
+    let text =
+        |model: &str| room.good(&format!("report --model {model} --data large.parquet --details"));
     assert!(text("runs/small/model.json").contains(about));
     assert!(!text("large.json").contains("scaled"));
     let page = room.good("report --model runs/small/model.json --data large.parquet --format html");

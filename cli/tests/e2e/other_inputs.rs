@@ -39,7 +39,7 @@ fn an_ns3_trace_gets_a_verdict() {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
     insta::assert_snapshot!(transcript);
-    let verdict = room.good("report --data trace.parquet");
+    let verdict = room.good("report --data trace.parquet --details");
     assert!(verdict.contains("906 packets arrive"), "{verdict}");
 }
 
@@ -127,7 +127,7 @@ fn a_capture_gets_a_verdict() {
     {
         transcript.push_str(&format!("{}\n", room.dropcast(typed)));
     }
-    let verdict = room.good("report --data trace.parquet");
+    let verdict = room.good("report --data trace.parquet --details");
     assert!(verdict.contains("400 packets arrive"), "{verdict}");
     room.write("plain.toml", LEAF.split("[[").next().unwrap());
     let whole = std::fs::read(room.path("burst.pcap")).unwrap();

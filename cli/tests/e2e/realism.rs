@@ -62,7 +62,7 @@ fn pauses_stop_virtual_lqd_and_every_replay() {
         (&verdict["pauses"]["pauses"], &verdict["counts"]["marked"]["packets"]),
         (&9.into(), &900.into())
     );
-    let text = room.good("report --data paused.parquet");
+    let text = room.good("report --data paused.parquet --details");
     assert!(text.contains("Queues are paused (PFC) 9 times"), "{text}");
     assert!(text.contains("marks 900 packets"), "{text}");
 

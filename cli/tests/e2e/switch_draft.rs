@@ -84,3 +84,26 @@ fn what_is_no_configuration_is_refused_in_clear_words() {
     check("\"type\": \"egress\"", "\"type\": \"ingress\"");
     insta::assert_snapshot!(transcript);
 }
+
+/// Keys of a chassis with virtual output queues name host and chip before the port.
+#[test]
+fn virtual_output_queues_of_the_card_are_its_ports() {
+    let room = Room::new();
+    let (before, queues) = CONFIG.split_once("\"BUFFER_QUEUE\"").expect("the table");
+    let of = |card: &str| {
+        let (queues, after) = queues.split_once("\"BUFFER_PG\"").expect("the next table");
+        let queues = queues.replace("\"Ethernet", &format!("\"{card}|Ethernet"));
+        format!("{before}\"BUFFER_QUEUE\"{queues}\"BUFFER_PG\"{after}")
+    };
+    room.write("leaf3.json", CONFIG);
+    let plain = room.dropcast("switch leaf3.json --base-rtt-ns 32000");
+    room.write("leaf3.json", of("leaf3|Asic0"));
+    let voq = room.dropcast("switch leaf3.json --base-rtt-ns 32000");
+    assert_eq!((voq.stdout, voq.stderr), (plain.stdout, plain.stderr));
+    let chip = "\"asic_name\": \"asic1\", \"hostname\"";
+    for other in [of("leaf4|Asic0"), of("leaf3|Asic0").replace("\"hostname\"", chip)] {
+        room.write("leaf3.json", other);
+        let said = room.dropcast("switch leaf3.json --base-rtt-ns 32000");
+        assert!(said.stderr.contains("no BUFFER_QUEUE table for its ports"), "{said}");
+    }
+}

@@ -149,9 +149,9 @@ fn reports_and_exported_decisions_have_the_same_slack() {
         assert_eq!(json["replay"]["switches"][0]["slack_bytes"], slack);
         sent.push(json["replay"]["total"]["policies"].clone());
         for told in [
-            room.good(&format!("{report} text")),
+            room.good(&format!("{report} details")),
             room.good(&format!("{report} html")),
-            room.good("report --data trace.parquet"),
+            room.good("report --data trace.parquet --details"),
             room.good("report --data trace.parquet --format html"),
         ] {
             assert!(told.contains(&words), "{told}");
@@ -181,15 +181,21 @@ fn verdicts_of_a_whole_decision_are_verified() {
     room.write("mine.txt", verdicts.join("\n"));
     let check = format!("verify {model} {switch} --verdicts mine.txt");
     let said = room.good(&check);
-    assert!(said.contains("20000 packets arrive") && said.contains("0 other verdicts"), "{said}");
+    let count = verdicts.len();
+    assert!(said.contains(&format!("{count} packets arrive, ")), "{said}");
+    assert!(said.contains("0 other verdicts"), "{said}");
     verdicts[99] = if verdicts[99] == "1" { "0" } else { "1" };
     room.write("mine.txt", verdicts.join("\n"));
     let said = room.dropcast(&check);
     assert_eq!(said.code, Some(1), "{said}");
     assert!(said.stdout.contains("  line 100: port "), "{said}");
+    for reason in ["safeguarded", "accepted", "no_room", "above_threshold", "predicted_drop"] {
+        assert!(packets.contains(&format!(",{reason},")), "{reason}");
+    }
     room.write("mine.txt", verdicts[1..].join("\n"));
     let said = room.dropcast(&check);
-    assert!(said.stderr.contains("19999 verdicts, expected 20000"), "{said}");
+    let few = format!("{} verdicts, expected {count}", count - 1);
+    assert!(said.stderr.contains(&few), "{said}");
     room.write("mine.txt", "1\naccepted\n");
     let said = room.dropcast(&check);
     assert!(said.stderr.contains("mine.txt: line 2: expected 1"), "{said}");
@@ -200,11 +206,8 @@ fn verdicts_of_a_whole_decision_are_verified() {
     let both = room.dropcast(&format!("{check} --target c"));
     assert!(both.code == Some(1) && both.stderr.contains("cannot be used with"), "{both}");
 
-    let unused = room.dropcast(&format!("verify {model} --target c {switch} --rows 10"));
-    assert!(
-        unused.code == Some(1) && unused.stderr.contains("is for verdicts, and for the"),
-        "{unused}"
-    );
+    let unused = room.dropcast(&format!("verify {model} --target json {switch} --rows 10"));
+    assert!(unused.code == Some(1) && unused.stderr.contains("json does not use it"), "{unused}");
     let linted = room.dropcast(&format!("verify {model} --target verilog {switch} --rows 10"));
     let has_tools = std::env::var("CI").is_ok_and(|ci| ci == "true")
         || !linted.to_string().contains("not installed");
@@ -212,4 +215,38 @@ fn verdicts_of_a_whole_decision_are_verified() {
         assert_eq!(linted.code, Some(0), "{linted}");
         assert!(linted.stdout.contains("model_decision.v linted by Verilator"), "{linted}");
     }
+}
+
+/// The files that are there are built and run, not others.
+#[test]
+fn exported_files_are_verified_as_they_are() {
+    let room = Room::with_a_run();
+    let (model, switch) = ("runs/small/model.json", "--switch runs/small/switch.toml");
+    room.good(&format!("export {model} --target c dct {switch} -o out"));
+    let check = format!("verify {model} --target c dct {switch} --rows 100 --files out");
+    let said = room.good(&check);
+    assert!(said.contains(" packets, rustc ") && !said.contains("NOT RUN"), "{said}");
+
+    // The decision is asked, and so is the table.
+    for (file, from, to, names) in [
+        (
+            "out/model_decision.h",
+            "<= DROPCAST_LQD_BUFFER_BYTES",
+            "< DROPCAST_LQD_BUFFER_BYTES",
+            "c",
+        ),
+        ("out/model_decision.rs", "slack_bytes: 0", "slack_bytes: 1500", "dct"),
+    ] {
+        let good = String::from_utf8(room.read(file)).unwrap();
+        let damaged = good.replacen(from, to, 1);
+        assert_ne!(good, damaged, "{file}");
+        room.write(file, damaged);
+        let said = room.dropcast(&check);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.stderr.contains(&format!("not verified: {names} has ")), "{said}");
+        room.write(file, good);
+    }
+    std::fs::remove_file(room.path("out/model.dct")).expect("removed");
+    let said = room.dropcast(&check);
+    assert!(said.code == Some(1) && said.stderr.contains("out/model.dct"), "{said}");
 }

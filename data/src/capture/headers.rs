@@ -3,9 +3,8 @@
 use super::links::slice_packet;
 use super::map::{Mac, PacketFacts};
 use super::sight::{IpFacts, Sight, host_hash};
-use super::tunnels::under_labels;
 use crate::types::FlowKey;
-use etherparse::{LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket, LinkSlice};
+use etherparse::{LaxLinkExtSlice, LaxNetSlice, LinkSlice};
 use std::net::IpAddr;
 
 /// IP protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
@@ -31,13 +30,7 @@ pub(crate) struct PacketHeaders {
 /// Reads the headers of a packet of this link type, as far as they were captured.
 pub(crate) fn read_headers(link_type: u16, bytes: &[u8]) -> PacketHeaders {
     let Some(packet) = slice_packet(link_type, bytes) else { return PacketHeaders::default() };
-    let labelled = under_labels(&packet);
-    let net = packet.net.as_ref().or(labelled.as_ref().and_then(|inner| inner.net.as_ref()));
-    of_packet(&packet, net)
-}
-
-/// `net` is its IP header, or that under its labels.
-fn of_packet(packet: &LaxSlicedPacket<'_>, net: Option<&LaxNetSlice<'_>>) -> PacketHeaders {
+    let net = packet.net.as_ref();
     let mut headers = PacketHeaders::default();
     let facts = &mut headers.facts;
     if let Some(LinkSlice::Ethernet2(ethernet)) = &packet.link {

@@ -2,6 +2,10 @@
 
 use etherparse::{EtherType, LaxSlicedPacket};
 
+const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// Labels of a packet, at most.
+const MOST_LABELS: usize = 16;
+
 /// Link types, as pcap numbers them (<https://www.tcpdump.org/linktypes.html>).
 pub(super) const NULL: u16 = 0;
 pub(crate) const ETHERNET: u16 = 1;
@@ -23,8 +27,27 @@ pub(super) fn link_name(link_type: u16) -> Option<&'static str> {
     })
 }
 
-/// The headers of a packet, as far as they were captured.
+/// The headers of a packet, as far as they were captured; under MPLS labels (RFC 3032), the IP header there.
 pub(super) fn slice_packet(link_type: u16, bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
+    let mut packet = slice_plain(link_type, bytes)?;
+    if let Some(labelled) = under_labels(&packet) {
+        packet.net = labelled.net;
+    }
+    Some(packet)
+}
+
+/// The IP packet under MPLS labels, if there is one.
+fn under_labels<'a>(packet: &LaxSlicedPacket<'a>) -> Option<LaxSlicedPacket<'a>> {
+    let ether = packet.ether_payload()?;
+    if !MPLS.contains(&ether.ether_type.0) {
+        return None;
+    }
+    let labels = ether.payload.chunks_exact(4).take(MOST_LABELS);
+    let last = labels.into_iter().position(|label| label[2] & 1 == 1)?;
+    LaxSlicedPacket::from_ip(&ether.payload[4 * (last + 1)..]).ok()
+}
+
+fn slice_plain(link_type: u16, bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
     let of_type = |ether_type: u16, payload| {
         Some(LaxSlicedPacket::from_ether_type(EtherType(ether_type), payload))
     };

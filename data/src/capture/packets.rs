@@ -21,6 +21,9 @@ const MOST_INTERFACES: usize = 1 << 16;
 /// First bytes of a pcapng file, in both byte orders.
 const SECTION_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
+/// The obsolete block of a packet, which the library does not read.
+const PACKET_BLOCK: u32 = 2;
+
 /// First bytes of pcap files: micro- and nanoseconds, in both byte orders, and a variant of 1999.
 const PCAP_MAGICS: [[u8; 4]; 6] = [
     [0xd4, 0xc3, 0xb2, 0xa1],
@@ -277,6 +280,11 @@ impl PacketFile {
         if !options_fit(&self.buffer, big_endian) {
             return Err(self.damaged("one of its options claims more bytes than it has"));
         }
+        if number(&self.buffer, 0, big_endian) == PACKET_BLOCK {
+            let packet = old_packet(&self.buffer, big_endian);
+            let packet = packet.ok_or_else(|| self.damaged("it claims more bytes than it has"))?;
+            return self.take(packet, big_endian);
+        }
         let parse = if big_endian { parse_block_be } else { parse_block_le };
         let buffer = &self.buffer;
         let parsed: Result<_, String> =
@@ -308,12 +316,6 @@ impl PacketFile {
                 bytes: 12..12 + block.data.len().min(block.origlen as usize),
                 original_bytes: block.origlen,
             },
-            Block::Unknown(block) if block.block_type == 2 => {
-                return Err(self.damaged(
-                    "it is a packet block of a format that is no longer used; convert the file \
-                     with editcap",
-                ));
-            }
             _ => Found::Other,
         };
         self.take(found, big_endian)
@@ -420,6 +422,20 @@ impl Interface {
     }
 }
 
+/// The packet of an obsolete [`PACKET_BLOCK`]: an Enhanced Packet Block whose interface has 16 bits, before a count of
+/// drops. `None` if it is not within the block.
+fn old_packet(block: &[u8], big_endian: bool) -> Option<Found> {
+    let end = block.len().checked_sub(4).filter(|&end| end >= 28)?;
+    let word = |at| number(block, at, big_endian);
+    let bytes = 28..28 + word(20) as usize;
+    (bytes.end <= end && word(end) as usize == block.len()).then(|| Found::Packet {
+        interface: if big_endian { word(8) >> 16 } else { word(8) & 0xffff },
+        ticks: Some(u64::from(word(12)) << 32 | u64::from(word(16))),
+        bytes,
+        original_bytes: word(24),
+    })
+}
+
 /// Whether the options of a pcapng block end within it, or it has none that we read.
 fn options_fit(block: &[u8], big_endian: bool) -> bool {
     let padded = |bytes: u64| bytes.next_multiple_of(4);
@@ -427,7 +443,7 @@ fn options_fit(block: &[u8], big_endian: bool) -> bool {
     let begin = match kind {
         _ if block.starts_with(&SECTION_MAGIC) => 24,
         1 => 16,
-        6 if block.len() >= 28 => 28 + padded(number(block, 20, big_endian).into()),
+        PACKET_BLOCK | 6 if block.len() >= 28 => 28 + padded(number(block, 20, big_endian).into()),
         _ => return true,
     };
     // The block's length is repeated at its end.

@@ -1,21 +1,18 @@
-//! Packets inside others: mirrored ones, which a switch sent as ERSPAN, and those under MPLS labels.
+//! Packets inside others: mirrored ones, which a switch sent as ERSPAN.
 //!
 //! Of packets that a switch forwards inside others (VXLAN, GRE), the outer header says where they go, so these are left
-//! as they are. ERSPAN: draft-foschiano-erspan-03; MPLS: RFC 3032.
+//! as they are. ERSPAN: draft-foschiano-erspan-03.
 
 use super::links::{ETHERNET, slice_packet};
 use super::mirror_time::{MirrorStamp, MirrorTime};
 use super::packets::RawPacket;
-use etherparse::{LaxNetSlice, LaxSlicedPacket};
+use etherparse::LaxNetSlice;
 use std::net::IpAddr;
 
 const GRE: u8 = 47;
 /// What GRE carries: ERSPAN I and II, ERSPAN III.
 const ERSPAN_2: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
-const MPLS: [u16; 2] = [0x8847, 0x8848];
-/// Labels of a packet, at most.
-const MOST_LABELS: usize = 16;
 
 /// A packet that a switch mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +52,12 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     }
     let packet = slice_packet(link_type, captured)?;
     let net = packet.net.as_ref()?;
-    let (all, switch): (_, IpAddr) = match net {
-        LaxNetSlice::Ipv4(ip) => {
-            (ip.header().payload_len().ok()?, ip.header().source_addr().into())
-        }
-        LaxNetSlice::Ipv6(ip) => (ip.header().payload_length(), ip.header().source_addr().into()),
+    let switch: IpAddr = match net {
+        LaxNetSlice::Ipv4(ip) => ip.header().source_addr().into(),
+        LaxNetSlice::Ipv6(ip) => ip.header().source_addr().into(),
         LaxNetSlice::Arp(_) => return None,
     };
+    let all = payload_bytes(net)?;
     let payload =
         net.ip_payload_ref().filter(|of| of.ip_number.0 == GRE && !of.fragmented)?.payload;
     let flags = number(payload, 0)?;
@@ -80,7 +76,7 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
         _ => return None,
     };
     let frame = payload.get(gre_bytes + head_bytes..)?;
-    let bytes = u32::from(all).checked_sub(u32::try_from(gre_bytes + head_bytes).ok()?)?;
+    let bytes = all.checked_sub(u32::try_from(gre_bytes + head_bytes).ok()?)?;
     // The switch may have mirrored the beginning alone.
     let bytes = if is_cut { bytes.max(bytes_by_ip(frame).unwrap_or(0)) } else { bytes };
     let stamp = (kind == ERSPAN_3).then(|| MirrorStamp::of(payload.get(gre_bytes..)?)).flatten();
@@ -88,41 +84,35 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     (bytes > 0).then_some(Mirrored { frame, bytes, time })
 }
 
-/// Tells most packets that are not GRE at a glance.
+/// Tells most packets that are not GRE at a glance: TCP and UDP behind no other headers.
 fn may_be_gre(link_type: u16, captured: &[u8]) -> bool {
     let protocol = match number(captured, 12) {
         Some(0x0800) => captured.get(23),
         Some(0x86dd) => captured.get(20),
-        Some(0x8100 | 0x88a8) => return true,
         _ => None,
     };
-    link_type != ETHERNET || protocol == Some(&GRE)
+    link_type != ETHERNET || !matches!(protocol, Some(6 | 17))
 }
 
-/// The IP packet under MPLS labels, if there is one.
-pub(super) fn under_labels<'a>(packet: &LaxSlicedPacket<'a>) -> Option<LaxSlicedPacket<'a>> {
-    let ether = packet.ether_payload()?;
-    if !MPLS.contains(&ether.ether_type.0) {
-        return None;
-    }
-    let labels = ether.payload.chunks_exact(4).take(MOST_LABELS);
-    let last = labels.into_iter().position(|label| label[2] & 1 == 1)?;
-    LaxSlicedPacket::from_ip(&ether.payload[4 * (last + 1)..]).ok()
+/// How many bytes follow the IP header and its extensions, by the header.
+fn payload_bytes(net: &LaxNetSlice<'_>) -> Option<u32> {
+    let (all, extensions) = match net {
+        LaxNetSlice::Ipv4(ip) => {
+            let extensions = ip.extensions().auth.map_or(0, |auth| auth.slice().len());
+            (ip.header().payload_len().ok()?, extensions)
+        }
+        LaxNetSlice::Ipv6(ip) => (ip.header().payload_length(), ip.extensions().slice().len()),
+        LaxNetSlice::Arp(_) => return None,
+    };
+    u32::from(all).checked_sub(u32::try_from(extensions).ok()?)
 }
 
 /// How large a frame is by its IP header.
 fn bytes_by_ip(frame: &[u8]) -> Option<u32> {
-    let mut at = 12;
-    while [0x8100, 0x88a8].contains(&number(frame, at)?) {
-        at += 4;
-    }
-    let ip = at + 2;
-    let of_ip = match number(frame, at)? {
-        0x0800 => u32::from(number(frame, ip + 2)?),
-        0x86dd => u32::from(number(frame, ip + 4)?) + 40,
-        _ => return None,
-    };
-    Some(u32::try_from(ip).ok()? + of_ip)
+    let net = slice_packet(ETHERNET, frame)?.net?;
+    let captured = u32::try_from(net.ip_payload_ref()?.payload.len()).ok()?;
+    let missing = payload_bytes(&net)?.checked_sub(captured)?;
+    u32::try_from(frame.len()).ok()?.checked_add(missing)
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u16> {

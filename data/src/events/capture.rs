@@ -13,6 +13,7 @@ use crate::capture::{
 };
 use crate::io::TextInput;
 use crate::tables::{BATCH_ROWS, BadCell};
+use crate::types::other_kind;
 use crate::{DataError, Event, EventBatch, EventKind, InputNote, RowPlace};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -110,7 +111,11 @@ pub(super) const FORMAT: EventFormat = EventFormat {
 fn start_of(file: &str, input: &mut TextInput) -> Result<CaptureStart, DataError> {
     let head = input.peek().map_err(DataError::io(file, "be read"))?;
     let problem = "is named like a capture, and does not begin like one";
-    CaptureStart::of(head).ok_or_else(|| DataError::file(file, problem, "expected pcap or pcapng"))
+    let expected = "expected pcap or pcapng; editcap -F pcapng converts others";
+    CaptureStart::of(head).ok_or_else(|| {
+        let (problem, hint) = other_kind(head).unwrap_or((problem, expected));
+        DataError::file(file, problem, hint)
+    })
 }
 
 fn open(mut input: TextInput, opening: &Opening<'_>) -> Opened {

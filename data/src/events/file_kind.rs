@@ -61,6 +61,6 @@ pub enum FileKind {
 pub struct TableShape {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Number of rows; unknown of Arrow IPC, which is read from its beginning.
+    /// Number of rows; unknown of Arrow IPC, which does not tell.
     pub rows: Option<u64>,
 }

@@ -2,6 +2,7 @@
 
 use super::error::{DataError, shown};
 use super::objects;
+use crate::types::other_kind;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -76,7 +77,7 @@ fn too_large(size: u64, most: u64) -> String {
 /// Reads the beginning of a file or an object, this many bytes at most.
 ///
 /// # Errors
-/// If it cannot be read, or is [no regular file](check_regular).
+/// If it cannot be read, is [no regular file](check_regular), or is [something else](other_kind).
 pub fn read_head(path: &Path, most_bytes: u64) -> Result<Vec<u8>, DataError> {
     let file = shown(path);
     let failed = || DataError::io(&file, "be read");
@@ -87,5 +88,8 @@ pub fn read_head(path: &Path, most_bytes: u64) -> Result<Vec<u8>, DataError> {
     };
     let mut bytes = Vec::new();
     source.take(most_bytes).read_to_end(&mut bytes).map_err(failed())?;
-    Ok(bytes)
+    match other_kind(&bytes) {
+        Some((problem, hint)) => Err(DataError::file(&file, problem, hint)),
+        None => Ok(bytes),
+    }
 }

@@ -6,6 +6,7 @@
 use super::cell::{BadCell, Cell, excerpt};
 use crate::DataError;
 use crate::io::{Lines, TextInput};
+use crate::types::other_kind;
 use std::ops::Range;
 
 /// A delimited text being read.
@@ -75,9 +76,9 @@ impl CsvRows {
         self.lines.strip_mark();
         let line = self.lines.line();
         let binary = |&byte: &u8| byte < b' ' && byte != b'\t';
-        if std::str::from_utf8(line).is_err() || line.iter().any(binary) {
-            let (problem, hint) =
-                known_to_be(line).unwrap_or(("is neither text nor Parquet", expected));
+        let is_binary = std::str::from_utf8(line).is_err() || line.iter().any(binary);
+        let neither = is_binary.then_some(("is neither text nor Parquet", expected));
+        if let Some((problem, hint)) = known_to_be(line).or(neither) {
             return Err(DataError::file(&self.file, problem, hint));
         }
         let present = |delimiter: &u8| line.contains(delimiter);
@@ -116,23 +117,16 @@ impl CsvRows {
     }
 }
 
-/// What bytes that are no text are instead, and what to do, by how they begin.
+/// What a text is instead of a table, and what to do, by how it begins.
 fn known_to_be(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    let decompress = "decompress it (gzip or Zstandard, once, is read as it is)";
-    let unpack = "unpack it, and name a file in it";
-    let utf_8 = "write it in UTF-8";
-    let known: [(&[u8], _, _); 8] = [
-        (b"BZh", "holds bzip2", decompress),
-        (b"\xfd7zXZ\0", "holds xz", decompress),
-        (b"\x28\xb5\x2f\xfd", "holds Zstandard in another compression", decompress),
-        (b"\x1f\x8b", "holds gzip in another compression", decompress),
-        (b"PK\x03\x04", "holds a ZIP archive", unpack),
-        (b"7z\xbc\xaf\x27\x1c", "holds a 7z archive", unpack),
-        (b"\xff\xfe", "is text in UTF-16", utf_8),
-        (b"\xfe\xff", "is text in UTF-16", utf_8),
-    ];
-    let (_, problem, hint) = known.into_iter().find(|(magic, ..)| bytes.starts_with(magic))?;
-    Some((problem, hint))
+    let decompress = "decompress it; gzip or Zstandard, once, is read as it is";
+    match bytes {
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Some(("holds Zstandard in another compression", decompress))
+        }
+        [0x1f, 0x8b, ..] => Some(("holds gzip in another compression", decompress)),
+        _ => other_kind(bytes),
+    }
 }
 
 impl CsvRow<'_> {

@@ -1,6 +1,7 @@
 //! Opening an input: a table, or text or packets, told from its first bytes.
 
-use super::arrow_stream::looks_like_arrow;
+use super::arrow_file::FILE_MAGIC;
+use super::arrow_stream::looks_like_stream;
 use super::parquet_table::{PARQUET_MAGIC, fetch_rows};
 use super::table::Table;
 use crate::DataError;
@@ -44,20 +45,23 @@ impl Input {
             None => objects::open(path)?,
         };
         let mut head = Vec::new();
-        source.by_ref().take(4).read_to_end(&mut head).map_err(cannot_read())?;
+        source.by_ref().take(6).read_to_end(&mut head).map_err(cannot_read())?;
         if head.is_empty() {
             return Err(DataError::file(&file, "is empty", "expected events or a trace in it"));
         }
-        let is_parquet = expect != Expect::Text && head.starts_with(PARQUET_MAGIC);
+        let by_footer = by_footer(&head).filter(|_| expect != Expect::Text);
         let whole = Box::new(Cursor::new(head.clone()).chain(source));
         let (opened, hash) = match regular {
-            _ if !is_parquet => return Input::of_stream(&file, whole, &head, expect),
+            _ if by_footer.is_none() => return Input::of_stream(&file, whole, &head, expect),
             Some(opened) if seekable => {
                 (&opened).seek(SeekFrom::Start(0)).map_err(cannot_read())?;
                 let hash = FileHash::start(&opened).map_err(cannot_read())?;
                 (opened, hash)
             }
-            None if expect == Expect::Footer && objects::is_object(path) => {
+            None if expect == Expect::Footer
+                && objects::is_object(path)
+                && by_footer == Some(PARQUET) =>
+            {
                 (fetch_rows(path, &(0..0))?, FileHash::known(String::new()))
             }
             _ => {
@@ -65,7 +69,11 @@ impl Input {
                 (spooled, FileHash::known(hash))
             }
         };
-        Table::parquet(&file, opened, hash).map(Input::Table)
+        let table = match by_footer {
+            Some(ARROW) => Table::arrow_file(&file, opened, hash),
+            _ => Table::parquet(&file, opened, hash),
+        };
+        table.map(Input::Table)
     }
 
     /// What is read from its beginning.
@@ -73,15 +81,26 @@ impl Input {
         let compression = Compression::of(head);
         let mut text = TextInput::start(whole, compression);
         let head = text.peek().map_err(DataError::io(file, "be read"))?;
-        if compression != Compression::None && head.starts_with(PARQUET_MAGIC) {
-            let problem = format!("is a Parquet file inside {compression}");
+        if compression != Compression::None
+            && let Some(kind) = by_footer(head)
+        {
+            let problem = format!("is {kind} file inside {compression}");
             return Err(DataError::file(file, problem, "decompress it"));
         }
-        match expect != Expect::Text && looks_like_arrow(head) {
-            true => Table::arrow(file, text).map(Input::Table),
+        match expect != Expect::Text && looks_like_stream(head) {
+            true => Table::arrow_stream(file, text).map(Input::Table),
             false => Ok(Input::Text(text)),
         }
     }
+}
+
+const PARQUET: &str = "a Parquet";
+const ARROW: &str = "an Arrow";
+
+/// Which format that is read from its end an input has that begins so.
+fn by_footer(head: &[u8]) -> Option<&'static str> {
+    let formats = [(PARQUET_MAGIC, PARQUET), (FILE_MAGIC, ARROW)];
+    formats.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, format)| format)
 }
 
 fn open_file(path: &Path, file: &str) -> Result<File, DataError> {
@@ -96,7 +115,7 @@ fn open_file(path: &Path, file: &str) -> Result<File, DataError> {
     Ok(opened)
 }
 
-/// Parquet is read from its end, so an input that cannot seek is stored first. The temporary file
+/// Parquet and Arrow files are read from their end, so an input that cannot seek is stored first. The temporary file
 /// has no name and disappears when it is closed.
 fn spool(mut source: Bytes) -> io::Result<(File, String)> {
     let mut spooled = tempfile::tempfile()?;

@@ -1,6 +1,8 @@
 //! Tables of columns, as Parquet or Arrow IPC stores them, or another program has them in memory.
 
-use super::arrow_stream::{ArrowBatches, ArrowStream};
+use super::arrow_batches::{ArrowBatches, ArrowInput};
+use super::arrow_file::ArrowFile;
+use super::arrow_stream::ArrowStream;
 use super::batch::BATCH_ROWS;
 use super::cell::may_be_integers;
 use super::frame::{Frame, FrameBatches};
@@ -22,7 +24,7 @@ pub(crate) struct Table {
 
 enum Stored {
     Parquet(Box<ParquetTable>),
-    Arrow(Box<ArrowStream>),
+    Arrow(Box<ArrowInput>),
     Frame(Frame),
 }
 
@@ -50,11 +52,16 @@ impl Table {
         Table::new(file, schema, Stored::Parquet(Box::new(table)))
     }
 
-    /// Reads the schema of an Arrow IPC file or stream.
-    pub(crate) fn arrow(file: &str, input: TextInput) -> Result<Self, DataError> {
-        let stream = ArrowStream::start(file, input)?;
-        let schema = SchemaRef::clone(stream.schema());
-        Table::new(file, schema, Stored::Arrow(Box::new(stream)))
+    /// Reads the schema of an Arrow IPC stream.
+    pub(crate) fn arrow_stream(file: &str, input: TextInput) -> Result<Self, DataError> {
+        let (stream, schema) = ArrowStream::start(file, input)?;
+        Table::new(file, schema, Stored::Arrow(Box::new(ArrowInput::Stream(stream))))
+    }
+
+    /// Reads the footer of an Arrow IPC file.
+    pub(crate) fn arrow_file(file: &str, opened: File, hash: FileHash) -> Result<Self, DataError> {
+        let (opened, schema) = ArrowFile::open(file, opened, hash)?;
+        Table::new(file, schema, Stored::Arrow(Box::new(ArrowInput::File(opened))))
     }
 
     /// The columns of a frame.
@@ -96,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Number of rows; unknown of Arrow IPC, which is read from its beginning.
+    /// Number of rows; unknown of Arrow IPC, which does not tell.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.stored {
             Stored::Parquet(table) => Some(table.rows()),
@@ -138,7 +145,7 @@ impl Table {
         roots.dedup();
         let (source, whole) = match self.stored {
             Stored::Parquet(table) => (Source::Parquet(Box::new(table.read(&roots)?)), false),
-            Stored::Arrow(stream) => (Source::Arrow(Box::new(stream.read())), true),
+            Stored::Arrow(input) => (Source::Arrow(Box::new(ArrowBatches::new(*input))), true),
             Stored::Frame(frame) => (Source::Frame(FrameBatches::new(frame, BATCH_ROWS)), true),
         };
         Ok(TableBatches { source, roots, whole })

@@ -45,6 +45,18 @@ impl Threads {
             _ => items.into_iter().map(work).collect(),
         }
     }
+
+    /// The results of both, at once if there are threads.
+    pub fn join<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match &self.pool {
+            Some(pool) => pool.join(one, other),
+            None => (one(), other()),
+        }
+    }
 }
 
 #[cfg(test)]

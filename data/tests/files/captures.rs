@@ -294,6 +294,55 @@ fn damaged_captures_are_refused_in_clear_words() {
 }
 
 #[test]
+fn obsolete_packet_blocks_are_read_in_both_byte_orders() {
+    let scratch = Scratch::new();
+    let time_us = 1_700_000_000_000_000_u64;
+    let frame = frame(4);
+    let size = frame.len() as u32;
+    for is_big in [false, true] {
+        let word = |value: u32| if is_big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let half = |value: u16| if is_big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let block = |kind: u32, words: &[u32], bytes: &[u8]| {
+            let padded = bytes.len().next_multiple_of(4);
+            let length = word(12 + 4 * words.len() as u32 + padded as u32);
+            let mut block = [word(kind), length].concat();
+            block.extend(words.iter().flat_map(|&value| word(value)));
+            block.extend(bytes);
+            block.resize(block.len() + padded - bytes.len(), 0);
+            [&block[..], &length].concat()
+        };
+        // Of interface 1; two packets were lost before it.
+        let old = |captured: u32, i: u64| {
+            let two = [half(1), half(2)].concat().try_into().unwrap();
+            let first = if is_big { u32::from_be_bytes(two) } else { u32::from_le_bytes(two) };
+            let time = time_us + i;
+            block(2, &[first, (time >> 32) as u32, time as u32, captured, size], &frame)
+        };
+        let begin = [
+            block(0x0a0d_0d0a, &[0x1a2b_3c4d, 0, u32::MAX, u32::MAX], &[]),
+            block(1, &[], &[&half(1)[..], &half(0), &word(65_535)].concat()),
+            block(1, &[], &[&half(1)[..], &half(0), &word(65_535)].concat()),
+        ]
+        .concat();
+        let mut begin = begin;
+        begin[12..16].copy_from_slice(&[half(1), half(0)].concat());
+        let whole = [&begin[..], &old(size, 0), &old(size, 1), &old(size, 2)].concat();
+        let path = scratch.file("old.pcapng", &whole);
+        let (events, _) = read(&path, options(&scratch)).unwrap();
+        let found: Vec<_> = events.iter().map(|event| (event.time_ns, event.size_bytes)).collect();
+        let expected: Vec<_> = (0..3).map(|i| ((time_us + i) * 1_000, size)).collect();
+        assert_eq!(found, expected);
+        if has("capinfos") {
+            let told = run("capinfos", &["-M", "-c"], &[&path]);
+            assert!(told.trim_end().ends_with(" 3"), "{told}");
+        }
+        let path = scratch.file("old.pcapng", [&begin[..], &old(size + 4, 0)].concat());
+        let said = story(&read(&path, options(&scratch)).unwrap_err(), scratch.0.path());
+        assert!(said.contains("after packet 0, is damaged"), "{said}");
+    }
+}
+
+#[test]
 fn packets_for_no_port_are_named_or_counted() {
     let scratch = Scratch::new();
     let size = frame(1).len() as u32;

@@ -436,8 +436,8 @@ fn files_that_are_not_there_or_whole_are_refused() {
     );
     let path = scratch.file("e.pcap", "time_ns,port,size_bytes\n1,1,1\n");
     let error = EventReader::open(&path, options()).err().unwrap();
-    let says =
-        "e.pcap: is named like a capture, and does not begin like one; expected pcap or pcapng";
+    let says = "e.pcap: is named like a capture, and does not begin like one; expected pcap or pcapng; \
+         editcap -F pcapng converts others";
     assert_eq!(story(&error, scratch.0.path()), says);
     let described = describe(&path, &EventColumns::default()).err().unwrap();
     assert_eq!(story(&described, scratch.0.path()), says);

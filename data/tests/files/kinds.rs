@@ -1,10 +1,11 @@
 //! Telling files apart.
 
+use crate::hostile::options;
 use crate::{Scratch, gzip, story, switches};
 use arrow_array::{ArrayRef, UInt8Array};
 use dropcast_data::{
-    DataError, EventBatch, EventColumns, EventWriter, FileKind, TableShape, TraceMeta, TraceWriter,
-    read_switches,
+    DataError, EventBatch, EventColumns, EventReader, EventWriter, FileKind, TableShape, TraceMeta,
+    TraceWriter, read_switches,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -73,6 +74,7 @@ fn each_kind_of_file_is_recognised() {
     let header = "queueLength averageQueueLength sharedOccupancy averageOccupancy drop";
     let path = scratch.file("x", header);
     assert_eq!(describe(&path).unwrap(), FileKind::ArtifactCsv { columns: names(header) });
+    let tar = [&b"port0.pcap"[..], &[0; 247], b"ustar\x0000"].concat();
     for (other, problem) in [
         (&b"a,b\n"[..], "has no column \"time_ns\", it has a, b; map"),
         (b"port,time_ns,port\n", "names column \"port\" twice; give each column its own name"),
@@ -81,6 +83,10 @@ fn each_kind_of_file_is_recognised() {
         (b"\xff\xfet\0i\0m\0e\0", "is text in UTF-16; write it in UTF-8"),
         (b"\xfd7zXZ\0\0\x04", "holds xz; decompress it"),
         (&gzip(b"\x28\xb5\x2f\xfd\x04\x58"), "holds Zstandard in another compression"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS"),
+        (b"\n<!DOCTYPE HTML>\n<html>", "is a page in HTML; if it was downloaded, get"),
+        (&tar, "holds a tar archive; unpack it"),
+        (b"snoop\0\0\0\0\0\0\x02", "is a capture of snoop; convert it: editcap -F pcapng"),
         (b"7", "begins with a row of numbers (7); expected a header line"),
     ] {
         let said = unknown(&scratch.file("x", other));
@@ -100,4 +106,22 @@ fn switch_descriptions_are_read_from_files() {
     assert!(says.starts_with("s.toml: its switch description is wrong (see docs/switch.md): "));
     assert!(says.contains("buffer_bytes: is 0"), "{says}");
     assert!(read_switches(&scratch.path("none")).is_err());
+}
+
+#[test]
+fn what_is_something_else_is_told_by_every_reader() {
+    let scratch = Scratch::new();
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 6\n";
+    for name in ["port0.pcap", "events.csv", "model.json", "switch.toml"] {
+        let path = scratch.file(name, pointer);
+        let expected = format!("{name}: is a pointer of Git LFS, not the file; run git lfs pull");
+        let told = [
+            EventReader::open(&path, options()).err(),
+            dropcast_data::read_small(&path).err(),
+            read_switches(&path).err(),
+        ];
+        for error in told {
+            assert_eq!(story(&error.unwrap(), scratch.0.path()), expected);
+        }
+    }
 }

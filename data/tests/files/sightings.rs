@@ -258,6 +258,49 @@ fn mirrored_packets_are_those_that_tshark_finds_inside() {
     }
 }
 
+/// The same mirrored packet behind every header that packets are read behind, also where only its beginning was mirrored.
+#[test]
+fn mirrors_are_found_behind_all_headers_that_are_read() {
+    let scratch = Scratch::new();
+    let inner = tcp((0, 1), 1, (0, 1), 100);
+    let tagged = |tag: &[u8], frame: &[u8]| [&frame[..12], tag, &frame[12..]].concat();
+    let labelled = |frame: &[u8]| {
+        [&frame[..12], &[0x88, 0x47, 0, 1, 0x10, 64, 0, 2, 0x01, 64], &frame[14..]].concat()
+    };
+    let cut = [0x10, 0, 4, 7, 0, 0, 0, 0];
+    let v4 = |frame: &[u8]| erspan(0x88be, &cut, frame);
+    // GRE behind IPv6 with hop-by-hop options.
+    let v6 = |frame: &[u8]| {
+        let gre = &v4(frame)[34..];
+        let mut bytes = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x86, 0xdd, 0x60, 0, 0, 0];
+        bytes.extend((8 + gre.len() as u16).to_be_bytes());
+        bytes.extend([0, 64]);
+        bytes.extend([0x20; 32]);
+        bytes.extend([47, 0, 1, 4, 0, 0, 0, 0]);
+        [&bytes, gre].concat()
+    };
+    let outer_tag = [0x91, 0, 0, 100];
+    let inner_tag = tagged(&[0x91, 0, 0, 5], &inner);
+    let packets = [
+        v4(&inner),
+        tagged(&outer_tag, &v4(&inner)),
+        tagged(&outer_tag, &tagged(&[0x81, 0, 0, 7], &v4(&inner))),
+        labelled(&v4(&inner)),
+        v6(&inner),
+        tagged(&outer_tag, &v6(&inner)),
+        v4(&inner[..60]),
+        v4(&inner_tag[..60]),
+        v4(&labelled(&inner)[..70]),
+    ];
+    let packets: Vec<(u64, Vec<u8>)> = (0..).map(|i| i * 1_000).zip(packets).collect();
+    let path = scratch.file("mirror.pcap", pcap(&packets));
+    let (events, told) = read(&path, options(&scratch)).unwrap();
+    let sizes: Vec<u32> = events.iter().map(|event| event.size_bytes).collect();
+    assert_eq!(sizes, [154, 154, 154, 154, 154, 154, 154, 158, 162]);
+    assert!(events.iter().all(|event| (event.port, event.flow_hash) == (1, events[0].flow_hash)));
+    assert_eq!(told.notes[&InputNote::Erspan], 9);
+}
+
 #[test]
 fn under_labels_the_ip_header_counts() {
     let scratch = Scratch::new();

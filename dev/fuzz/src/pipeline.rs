@@ -168,9 +168,10 @@ fn import(bytes: &[u8]) {
     for allow_rounding in [false, true] {
         let task = ImportTask {
             format: None,
-            features: None,
+            // Dumps name no columns, and some objectives tell no drop.
+            features: allow_rounding.then(|| "paper4".parse().expect("known")),
             switch: Default::default(),
-            threshold: None,
+            threshold: allow_rounding.then_some(0.0),
             allow_rounding,
             name: String::new(),
             sha256: String::new(),

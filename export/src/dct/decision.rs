@@ -43,6 +43,7 @@ pub(super) fn text(
     table: &str,
 ) -> Result<String, ExportError> {
     decision::check(model, switch, "dct")?;
+    let switch = &decision::beside_the_pool(switch);
     let sizes = Sizes::new(model, switch);
     let quanta: Vec<String> = switch.quantum_bytes.iter().map(ToString::to_string).collect();
     let service = match switch.scheduler {

@@ -177,7 +177,8 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
     uint32_t part_bytes, after_bytes;
     int fits, safeguarded, added, predicted = 0;
 
-    if (port >= DROPCAST_LQD_PORTS || queue >= DROPCAST_LQD_PER_PORT || size_bytes == 0) {
+    if (port >= DROPCAST_LQD_PORTS || queue >= DROPCAST_LQD_PER_PORT || size_bytes == 0
+        || (size_bytes & DROPCAST_PREDICTED) != 0) {
         return DROPCAST_NO_ROOM;
     }
     dropcast_advance(state, now_ns);
@@ -222,14 +223,15 @@ DROPCAST_FUNCTION enum dropcast_verdict dropcast_arrival(
 }
 
 /* A packet that was accepted leaves the switch's queue: its transmission begins, or a port's ring takes
- * it. */
+ * it. A queue never has less than 0 bytes: what else leaves is counted in unmatched. */
 DROPCAST_FUNCTION void dropcast_departure(
     struct dropcast_decision *state, uint32_t port, uint32_t queue, uint32_t size_bytes, uint64_t now_ns)
 {
     const uint32_t at = port * DROPCAST_LQD_PER_PORT + queue;
-    uint32_t before_bytes, left_bytes;
+    uint32_t before_bytes, left_bytes, beside_bytes = 0;
 
     if (port >= DROPCAST_LQD_PORTS || queue >= DROPCAST_LQD_PER_PORT) {
+        state->unmatched++;
         return;
     }
     dropcast_advance(state, now_ns);
@@ -237,12 +239,11 @@ DROPCAST_FUNCTION void dropcast_departure(
     left_bytes = size_bytes < before_bytes ? size_bytes : before_bytes;
     state->real_bytes[DROPCAST_QUEUE(at)] = before_bytes - left_bytes;
 #ifdef DROPCAST_LQD_RESERVED
-    if (size_bytes - left_bytes < state->real_beside_bytes[DROPCAST_QUEUE(at)]) {
-        state->real_beside_bytes[DROPCAST_QUEUE(at)] -= size_bytes - left_bytes;
-    } else {
-        state->real_beside_bytes[DROPCAST_QUEUE(at)] = 0;
-    }
+    beside_bytes = state->real_beside_bytes[DROPCAST_QUEUE(at)];
+    beside_bytes = size_bytes - left_bytes < beside_bytes ? size_bytes - left_bytes : beside_bytes;
+    state->real_beside_bytes[DROPCAST_QUEUE(at)] -= beside_bytes;
 #endif
+    state->unmatched += size_bytes > left_bytes + beside_bytes ? 1u : 0u;
     state->occupancy_bytes -= left_bytes;
     state->long_queues -=
         before_bytes >= DROPCAST_LQD_LONG_BYTES && state->real_bytes[DROPCAST_QUEUE(at)] < DROPCAST_LQD_LONG_BYTES ? 1u : 0u;

@@ -197,7 +197,7 @@ enum dropcast_verdict {
     /* Accepted: below its threshold, and no drop is predicted. */
     DROPCAST_ACCEPTED,
     /* Dropped: the buffer has no room for it. Also the answer for a queue that does not exist, and
-     * for a packet of 0 bytes. */
+     * for a packet of 0 bytes, or of 2 GiB. */
     DROPCAST_NO_ROOM,
     /* Dropped: its queue would exceed its threshold. */
     DROPCAST_ABOVE_THRESHOLD,
@@ -281,6 +281,8 @@ struct dropcast_decision {
     uint64_t unheld;
     /* Calls with a time before that of an earlier one: virtual LQD stands still until time has caught up. */
     uint64_t stepped_back;
+    /* Departures of bytes that no arrival had added: after a restart with packets in queues, of a queue that does not exist. */
+    uint64_t unmatched;
 #ifdef DROPCAST_LQD_HARMLESS
     /* Virtual queues that are not empty. */
     uint32_t busy_queues;

@@ -7,11 +7,16 @@ use dropcast_runtime::Keeps;
 /// By default there is a place for every packet of at least this many bytes, the minimum of Ethernet.
 pub(crate) const LEAST_BYTES: u32 = 64;
 
-/// Places for that many bytes of the buffer, and beside it.
+/// Reserved bytes of a queue that does not draw on the shared buffer.
+pub(super) const UNLIMITED: u32 = u32::MAX;
+
+/// Places for that many bytes of the buffer, and beside it; for all queues that do not draw on it as many as for the buffer.
 pub(crate) fn places(switch: &SwitchSpec) -> u32 {
-    let reserved: u64 =
-        (0..switch.queues()).map(|at| u64::from(switch.reserved_bytes_of(at))).sum();
-    let bytes = u64::from(switch.buffer_bytes) + reserved;
+    let of = |at| u64::from(switch.reserved_bytes_of(at));
+    let (unlimited, limited): (Vec<u64>, Vec<u64>) =
+        (0..switch.queues()).map(of).partition(|&bytes| bytes == u64::from(UNLIMITED));
+    let buffers = 1 + u64::from(!unlimited.is_empty());
+    let bytes = buffers * u64::from(switch.buffer_bytes) + limited.iter().sum::<u64>();
     u32::try_from(bytes.div_ceil(LEAST_BYTES.into())).unwrap_or(u32::MAX)
 }
 
@@ -81,7 +86,7 @@ impl Layout {
                 + total
                 + classes
                 + cut);
-        let words = align(wide + ports * port_state_bytes, 8) + 3 * 8;
+        let words = align(wide + ports * port_state_bytes, 8) + 4 * 8;
         let narrow = 4
             * (scanned
                 + queues * arrivals

@@ -10,16 +10,13 @@ const BLOCK_ENTRIES: usize = 512;
 const BLOCK_BITS: usize = 44;
 
 /// Bits of ternary keys that a stage selects: 12 groups of 44.
-pub(crate) const KEY_BITS: usize = 12 * BLOCK_BITS;
+const KEY_BITS: usize = 12 * BLOCK_BITS;
 
 /// Bits of a feature's value.
 const VALUE_BITS: usize = 32;
 
 /// Bits of action data that a stage's tables write together.
 const ACTION_BITS: usize = 128 * 8;
-
-/// Stages of Tofino.
-pub(crate) const STAGES: usize = 12;
 
 /// The most sums that trees may add to. Additions link all of them and the score, so these share a group.
 const MAX_SUMS: usize = GROUP_CONTAINERS - 1;
@@ -81,7 +78,7 @@ impl Stages {
 
     /// The same, if each step takes as many stages of Tofino as its keys, entries and action data
     /// need. Features share stages if their words are pinned to containers, else each has its own. An
-    /// estimate: a compiler may need more for placement (`docs/tna.md`).
+    /// estimate: a compiler may need more for placement.
     pub(crate) fn of_tofino(shape: &Shape) -> Self {
         let sums = Sums::new(&shape.trees);
         let words: Vec<usize> =
@@ -131,7 +128,7 @@ mod tests {
         (0..count).map(|number| TreeShape { number, entries, key_bits }).collect()
     }
 
-    /// What p4c-barefoot placed of forests of these trees and depths, with pinned words: docs/tna.md.
+    /// What p4c-barefoot placed of forests of these trees and depths, with pinned words.
     #[test]
     fn features_share_a_stage_where_their_words_are_pinned() {
         let shape = |count: usize, bits: usize, entries: usize| {

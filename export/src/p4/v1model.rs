@@ -66,16 +66,16 @@ control PacketDeparser(packet_out packet, in headers_t hdr) {{
 V1Switch(PacketParser(), NoVerify(), {INGRESS}(), {EGRESS}(), NoCompute(), PacketDeparser()) main;
 ",
         commented(&lines, "//"),
-        headers(p4, ""),
-        parser_states("start", ""),
+        headers(p4),
+        PARSER_STATES,
         p4.type_name(),
         answer(p4),
     );
     program_file(p4, "_v1model.p4", text)
 }
 
-/// Ethernet, and a query: features in, score and prediction out. `pragmas` are those of the query.
-pub(crate) fn headers(p4: &P4<'_>, pragmas: &str) -> String {
+/// Ethernet, and a query: features in, score and prediction out.
+fn headers(p4: &P4<'_>) -> String {
     let columns = 0..p4.model.origin.columns.len();
     let fields: String = columns.map(|at| format!("    bit<32> {};\n", p4.field(at))).collect();
     format!(
@@ -90,7 +90,7 @@ header ethernet_t {{
 }}
 
 // Features, set by the sender; score and drop (0 or 1) are filled in before the packet returns.
-{pragmas}header query_t {{
+header query_t {{
 {fields}    bit<{bits}> score;
     bit<16> drop;
 }}
@@ -104,27 +104,23 @@ struct headers_t {{
     )
 }
 
-/// The parser states for these headers; state `first` runs `before` and extracts the rest.
-pub(crate) fn parser_states(first: &str, before: &str) -> String {
-    format!(
-        "    state {first} {{
-{before}        packet.extract(hdr.ethernet);
-        transition select(hdr.ethernet.ethertype) {{
+/// The parser states for these headers.
+const PARSER_STATES: &str = "    state start {
+        packet.extract(hdr.ethernet);
+        transition select(hdr.ethernet.ethertype) {
             QUERY_ETHERTYPE : query;
             default : accept;
-        }}
-    }}
+        }
+    }
 
-    state query {{
+    state query {
         packet.extract(hdr.query);
         transition accept;
-    }}
-"
-    )
-}
+    }
+";
 
 /// Applies the oracle, fills in the answer and returns the packet to its sender.
-pub(crate) fn answer(p4: &P4<'_>) -> String {
+fn answer(p4: &P4<'_>) -> String {
     let name = p4.prefix();
     let set = |at: usize| {
         let field = p4.field(at);

@@ -48,6 +48,7 @@ A queue may exceed its threshold by {} bytes, as reports replay it: slack_bytes 
 /// If the model does not fit the switch.
 pub(super) fn module(model: &Checked<'_>, switch: &SwitchSpec) -> Result<String, ExportError> {
     decision::check(model, switch, "verilog")?;
+    let switch = &decision::beside_the_pool(switch);
     let name = name(model);
     Ok(format!(
         "\
@@ -148,7 +149,7 @@ pub(super) fn name(model: &Checked<'_>) -> String {
 
 /// Places for packets, by default.
 pub(super) fn packets(switch: &SwitchSpec) -> u32 {
-    decision::places(switch).max(1)
+    decision::places(&decision::beside_the_pool(switch)).max(1)
 }
 
 /// A line for each feature, by its name.

@@ -599,7 +599,7 @@ module dropcast_decision #(
                 first_port <= {P{1'b0}};
                 first_ns <= NEVER;
                 if (arrival || departure) begin
-                    if (exists && (size_bytes != 32'd0 || departure))
+                    if (exists && (size_bytes != 32'd0 && !size_bytes[31] || departure))
                         state <= next_due_ns > now_ns ? ADVANCED : EARLIEST;
                     else if (arrival) begin
                         decided <= 1'b1;

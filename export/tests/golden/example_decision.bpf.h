@@ -13,7 +13,7 @@
  * description.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 4
- * queues, 20 for each of 4 ports, 8 for each of 16384 packets, 131304 in all.
+ * queues, 20 for each of 4 ports, 8 for each of 16384 packets, 131312 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,

@@ -12,7 +12,7 @@
  * description.
  *
  * State, on a machine with 64-bit integers aligned to 8 bytes: 12 bytes for each of 40
- * queues, 24 for each of 20 ports, 8 for each of 15625 packets, 126256 in all.
+ * queues, 24 for each of 20 ports, 8 for each of 15625 packets, 126264 in all.
  *
  * Steps for a packet, N queues at P ports: a departure of virtual LQD and its arrival there take log2(P)
  * each; a packet that LQD pushes out takes N. If the decision depends on a prediction: the features,

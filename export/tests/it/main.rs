@@ -9,7 +9,6 @@ mod documented;
 mod forests;
 mod golden;
 mod json_table;
-mod ovs;
 mod p4;
 mod p4_program;
 mod p4_text;

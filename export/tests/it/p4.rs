@@ -1,13 +1,11 @@
 //! Emitted P4, read back and run.
 
-use crate::forests::{Shape, example, origin_of, random_forest, shapes};
+use crate::forests::{Shape, origin_of, random_forest, shapes};
 use crate::p4_program::{Call, Program, RawEntry, RawTable};
-use crate::tools::{run, tool};
 use dropcast_export::{ExportError, Origin, TableResources, Vectors, export};
 use dropcast_forest::{Forest, Node, Tree};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::fs;
 
 fn files(forest: &Forest, origin: &Origin, target: &str) -> BTreeMap<String, String> {
     let files = export(forest, origin, target.parse().expect("a target")).expect("exportable");
@@ -199,66 +197,6 @@ fn entries_of_large_forests_are_loaded_at_run_time() {
     }
 }
 
-/// Runs the emitted script with a driver that records entries.
-#[test]
-fn the_tofino_script_loads_the_same_entries() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (trees, depth, features) in [(1, 0, 1), (2, 2, 3), (4, 4, 4), (32, 5, 12)] {
-        let shape = Shape { trees, depth, features, largest: 2_000_000, stops: 20 };
-        let forest = random_forest(shape, 4);
-        let files = files(&forest, &origin_of(&forest, "m"), "tna");
-        let mut program = Program::parse(&files["m_oracle.p4"], &["M_RUNTIME_ENTRIES"]);
-        fs::write(folder.path().join("m_bfrt.py"), &files["m_bfrt.py"]).expect("written");
-        fs::write(folder.path().join("driver.py"), DRIVER).expect("written");
-        let Some(mut python) = tool("python3", folder.path()) else { return };
-        let mut names = BTreeMap::new();
-        for (table, of) in program.tables.iter().filter(|(_, of)| !of.is_const) {
-            let keys: Vec<&str> = of.keys.iter().map(|key| key.1.as_str()).collect();
-            let params = &program.action(&of.actions[0]).params;
-            let params: Vec<&str> = params.iter().map(|param| param.0.as_str()).collect();
-            names.insert(table, (keys, params));
-        }
-        let names = serde_json::to_string(&names).expect("JSON");
-        let printed = run(python.args(["driver.py", "m_bfrt.py", &names]));
-        program.load(cli_entries(&printed));
-        assert_same(&program, &forest, 400);
-    }
-}
-
-/// The parts of bfrt_python that the script uses; prints the entries as commands of BMv2, where
-/// lower priorities also win.
-const DRIVER: &str = r#"
-import json, sys
-names = json.loads(sys.argv[2])
-class Node:
-    def __init__(self, path): self.path = path
-    def __getattr__(self, name): return Node(self.path + [name])
-    def __call__(self, **given):
-        if self.path == ["bfrt", "complete_operations"]: return
-        assert self.path[:5] == ["bfrt", "m_tna", "pipe", "QueryIngress", "oracle"], self.path
-        table, method = self.path[5:]
-        path = f"QueryIngress.oracle.{table}"
-        keys, params = names[table]
-        if method == "clear": return print(f"table_clear {path}")
-        kind, action = method.split("_with_")
-        key = [(given.pop(k), given.pop(k + "_mask")) for k in keys if kind == "add"]
-        priority = given.pop("MATCH_PRIORITY", None)
-        data = [hex(given.pop(p)) for p in params]
-        assert not given, given
-        action = f"QueryIngress.oracle.{action}"
-        if kind == "set_default": return print("table_set_default", path, action, *data)
-        match = " ".join(f"{value:#x}&&&{mask:#x}" for value, mask in key)
-        print("table_add", path, action, match, "=>", *data, priority)
-exec(open(sys.argv[1]).read(), {"bfrt": Node(["bfrt"])})
-"#;
-
-#[test]
-fn both_targets_write_the_same_oracle() {
-    let (forest, origin) = example();
-    let name = "example_oracle.p4";
-    assert_eq!(files(&forest, &origin, "p4")[name], files(&forest, &origin, "tna")[name]);
-}
-
 /// The stages of the emitted text are those that `resources` tells, and few.
 #[test]
 fn stages_are_those_of_the_text() {
@@ -290,7 +228,6 @@ const LAYOUT: &str = "trees=4,depth=4";
 fn programs_of_a_layout_are_the_same_for_every_model() {
     for (target, layout) in [
         ("p4", LAYOUT),
-        ("tna", LAYOUT),
         ("p4", "trees=7,depth=6,bits=40,prefixes=2000"),
         ("p4", "trees=300,depth=4,bits=8"),
     ] {
@@ -418,7 +355,7 @@ fn features_may_have_any_name() {
     let mut forest = random_forest(shape, 3);
     forest.features = ["score", "in", "lambda", "codes"].map(str::to_owned).to_vec();
     let origin = origin_of(&forest, "m");
-    let oracle = &files(&forest, &origin, "tna")["m_oracle.p4"];
+    let oracle = &files(&forest, &origin, "p4")["m_oracle.p4"];
     let fields = ["feature_score", "feature_in", "feature_lambda", "codes"];
     for field in fields {
         assert!(oracle.contains(&format!("    bit<32> {field};")), "{oracle}");
@@ -427,28 +364,6 @@ fn features_may_have_any_name() {
     let origin = origin_of(&forest, "m");
     let error = export(&forest, &origin, "p4".parse().expect("a target")).expect_err("same name");
     assert_eq!(error, ExportError::SameName("in".to_owned(), "feature-in".to_owned()));
-}
-
-#[test]
-fn what_does_not_fit_a_device_is_refused() {
-    let refusal = |trees, depth, target: &str| {
-        let forest = full_forest(trees, depth);
-        let target = target.parse().expect("a target");
-        match export(&forest, &origin_of(&forest, "m"), target) {
-            Err(ExportError::Unsupported { problem, .. }) => problem,
-            other => format!("{:?}", other.map(|files| files.len())),
-        }
-    };
-    assert_eq!(refusal(8, 7, "tna"), "Ok(3)");
-    assert!(refusal(16, 8, "tna").starts_with("features, codes and sums take 4"));
-    assert!(refusal(1, 10, "tna").starts_with("tree 0 matches 1023 bits"));
-    let slow = refusal(15, 8, "tna");
-    assert!(
-        slow.starts_with("it takes at least 1") && slow.contains("but Tofino has 12"),
-        "{slow}"
-    );
-    assert_eq!(refusal(16, 8, "p4"), "Ok(5)");
-    assert_eq!(refusal(1, 12, "p4"), "Ok(5)");
 }
 
 /// Complete trees that halve the values of one feature again and again.

@@ -7,7 +7,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use std::collections::BTreeSet;
 
-/// Every P4 text of both targets, for forests that differ in everything that affects the text.
+/// Every P4 text, for forests that differ in everything that affects the text.
 fn programs() -> Vec<(String, String)> {
     let features: Vec<String> = FeatureSet::all().names();
     let mut forests: Vec<(Forest, Origin)> = vec![example_of(&features.join(","))];
@@ -23,7 +23,7 @@ fn programs() -> Vec<(String, String)> {
         p4.map(|file| (file.name, String::from_utf8(file.bytes).expect("text"))).collect::<Vec<_>>()
     };
     let layout = "trees=16,depth=6,bits=64";
-    let targets = ["p4".to_owned(), "tna".to_owned(), format!("p4:{layout}")];
+    let targets = ["p4".to_owned(), format!("p4:{layout}")];
     let of_both = |forest| -> Vec<_> {
         targets.iter().flat_map(|target| of_target(forest, target)).collect()
     };
@@ -44,12 +44,8 @@ fn declared(text: &str) -> BTreeSet<String> {
         match words.as_slice() {
             ["control" | "parser" | "struct" | "header" | "define", name, ..]
             | ["const", "bit", _, name, ..]
-            | ["V1Switch" | "Switch", .., name] => {
+            | ["V1Switch", .., name] => {
                 names.insert((*name).to_owned());
-            }
-            // On two lines.
-            ["Pipeline", ..] => {
-                names.insert("pipe".to_owned());
             }
             [] | ["include" | "ifdef" | "ifndef" | "else" | "endif", ..] => {}
             _ => panic!("what is {line:?}?"),
@@ -76,7 +72,7 @@ fn no_name_is_one_that_the_architectures_declare() {
         assert_eq!(clash, None, "{name}");
         seen.extend(declared);
     }
-    for expected in ["QueryIngress", "QueryEgress", "ExampleOracle", "headers_t", "main", "pipe"] {
+    for expected in ["QueryIngress", "QueryEgress", "ExampleOracle", "headers_t", "main"] {
         assert!(seen.contains(expected), "{expected} in {seen:?}");
     }
 }
@@ -114,55 +110,6 @@ fn containers_have_one_source() {
             Program::parse(text, macros).assert_one_source_per_container();
         }
     }
-}
-
-/// p4c-barefoot stops with an internal error at some words of codes that it cuts into several containers, so
-/// each word asks for one of its own; not so where there are too few of a size.
-#[test]
-fn words_of_codes_are_in_containers_of_their_own() {
-    let pinned = |shape: Shape, target: &str| {
-        let forest = random_forest(shape, 3);
-        let target = target.parse().expect("a target");
-        let files = export(&forest, &origin_of(&forest, "m"), target).expect("exportable");
-        let text = |ending: &str| {
-            let file = files.iter().find(|file| file.name.ends_with(ending)).expect(ending);
-            String::from_utf8(file.bytes.clone()).expect("text")
-        };
-        let (oracle, program) = (text("_oracle.p4"), text("_tna.p4"));
-        let words: BTreeSet<(String, String)> = code_lines(&oracle)
-            .filter_map(|line| {
-                line.trim().strip_prefix("bit<")?.strip_suffix(';')?.split_once("> ")
-            })
-            .filter(|(_, name)| name.starts_with("codes_"))
-            .map(|(bits, name)| (format!("oracle_{name}"), bits.to_owned()))
-            .collect();
-        let pinned: BTreeSet<(String, String)> = program
-            .lines()
-            .filter_map(|line| {
-                let line = line.strip_prefix("@pa_container_size(\"ingress\", \"")?;
-                line.strip_suffix(')')?.split_once("\", ")
-            })
-            .map(|(field, bits)| (field.to_owned(), bits.to_owned()))
-            .collect();
-        let answers = [("hdr.query.score", "16"), ("hdr.query.drop", "16")];
-        let answers = answers.map(|(field, bits)| (field.to_owned(), bits.to_owned()));
-        let of_words: BTreeSet<_> =
-            pinned.iter().filter(|pin| !answers.contains(pin)).cloned().collect();
-        assert_eq!(of_words.len() + answers.len(), pinned.len(), "score and drop, too");
-        (words, of_words)
-    };
-    for (trees, depth) in [(1, 1), (2, 4), (4, 4), (8, 4)] {
-        let shape = Shape { trees, depth, features: 4, largest: 2_000_000, stops: 0 };
-        let (words, pinned) = pinned(shape, "tna");
-        assert!(!words.is_empty(), "{trees} x {depth}");
-        assert_eq!(pinned, words, "{trees} x {depth}");
-    }
-    let shape = Shape { trees: 4, depth: 4, features: 4, largest: 2_000_000, stops: 0 };
-    let (words, in_small) = pinned(shape, "tna:trees=4,depth=4");
-    assert_eq!(in_small, words);
-    // 64 words of 32 bits: as many as there are containers, and some are egress's.
-    let (words, in_large) = pinned(shape, "tna:trees=8,depth=6");
-    assert_eq!((words.len(), in_large.len()), (64, 0));
 }
 
 /// Sums and the score share a group of 16 containers: 31 trees once added to 16 sums, which no compiler placed.

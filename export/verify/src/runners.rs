@@ -1,9 +1,8 @@
 //! Who builds the files of which target.
 
-mod c;
-mod cpp;
+pub(crate) mod c;
+pub(crate) mod cpp;
 mod dct;
-mod dpdk;
 mod ebpf;
 mod json;
 mod onnx;
@@ -25,20 +24,13 @@ pub(crate) fn build_of(target: Target) -> Result<Build, &'static str> {
         TargetKind::C => Ok(c::build),
         TargetKind::Cpp => Ok(cpp::build),
         TargetKind::Dct => Ok(dct::build),
-        TargetKind::Dpdk => Ok(dpdk::build),
         TargetKind::Ebpf => Ok(ebpf::build),
         TargetKind::Json => Ok(json::build),
         TargetKind::Onnx => Ok(onnx::build),
-        TargetKind::Ovs => Err(
-            "dropcast verify does not run ovs exports: Open vSwitch (on Debian: apt-get install \
-                 openvswitch-switch) takes milliseconds per row. dropcast's own tests run it on a few hundred rows",
-        ),
         TargetKind::P4 => {
             Err("no installable tool runs p4 exports: p4c and BMv2 are in no package \
                                registry; docs/p4.md says what was compiled")
         }
-        TargetKind::Tna => Err("no installable tool runs tna exports: Intel's compiler is in no \
-                                package registry; docs/tna.md says what was compiled"),
         TargetKind::Vectors => {
             Err("vectors are what your own code is checked with, see docs/verify.md")
         }

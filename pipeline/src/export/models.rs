@@ -5,7 +5,7 @@ use crate::files::work_folder::WorkFolder;
 use crate::files::{check_replaced, read_text, spare_inputs};
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
-use dropcast_interop::{ImportTask, import};
+use dropcast_interop::{ImportTask, Imported, import};
 use dropcast_train::Model;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -80,14 +80,7 @@ impl ModelFile {
     ) -> Result<Vec<EmittedFile>, PipelineError> {
         let mut origin = self.origin();
         if let Some(path) = switch {
-            if let Some(other) = targets.iter().find(|target| !target.decides()) {
-                let problem = format!(
-                    "{} does not use it, only {} do; export it by itself",
-                    other.name(),
-                    Target::deciding()
-                );
-                return Err(PipelineError::setting("switch", problem));
-            }
+            deciding_only(targets)?;
             origin.switch = Some(the_switch(path)?);
         }
         let mut files: Vec<EmittedFile> = Vec::new();
@@ -144,6 +137,14 @@ impl ModelFile {
     }
 }
 
+/// An error if one of the targets has no use for a switch.
+pub(super) fn deciding_only(targets: &[Target]) -> Result<(), PipelineError> {
+    let Some(other) = targets.iter().find(|target| !target.decides()) else { return Ok(()) };
+    let (name, deciding) = (other.name(), Target::deciding());
+    let problem = format!("{name} does not use it, only {deciding} do; leave {name} out");
+    Err(PipelineError::setting("switch", problem))
+}
+
 /// Writes files into a folder, which is replaced at once, whatever happens meanwhile; its other files stay.
 /// Where that cannot be, or folders of the user's are in it, the files are moved there.
 pub(super) fn write_folder(folder: &Path, files: &[EmittedFile]) -> Result<(), PipelineError> {
@@ -196,7 +197,7 @@ fn is_a_sweep(text: &str) -> bool {
 ///
 /// # Errors
 /// If the file cannot be read, or its forest cannot be imported.
-pub fn import_file(path: &Path, task: ImportTask) -> Result<Model, PipelineError> {
+pub fn import_file(path: &Path, task: ImportTask) -> Result<Imported, PipelineError> {
     let file = path.display().to_string();
     let bytes = read_small(path)?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());

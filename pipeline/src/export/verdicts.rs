@@ -4,15 +4,16 @@ use super::models::ModelFile;
 use crate::PipelineError;
 use crate::files::read_text;
 use dropcast_data::SwitchSpec;
-use dropcast_export::{PolicyEvent, PolicyPackets, credence_packets};
+use dropcast_export::{GoldenEvent, GoldenPackets};
+use dropcast_runtime::Verdict;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What came of comparing verdicts with those of the whole decision.
 #[derive(Debug, Serialize)]
 pub struct VerdictCheck {
-    /// The file of verdicts.
-    pub verdicts: PathBuf,
+    /// The file of verdicts, or the program that printed them.
+    pub verdicts: String,
     /// Packets that arrive.
     pub packets: usize,
     /// Those that the decision drops.
@@ -38,6 +39,8 @@ pub struct VerdictMismatch {
     pub size_bytes: u32,
     /// Whether the decision accepts it.
     pub expected_accepted: bool,
+    /// Why: the name of the verdict.
+    pub reason: &'static str,
 }
 
 impl VerdictCheck {
@@ -64,59 +67,67 @@ pub fn check_decision(
     switch: &SwitchSpec,
     verdicts: &Path,
 ) -> Result<VerdictCheck, PipelineError> {
-    let packets = credence_packets(&file.model.forest, &file.origin(), switch)?;
-    compare(&packets, &format!("{}_packets.csv", file.stem()), verdicts)
+    let packets = GoldenPackets::new(&file.model.forest, &file.origin(), switch)?;
+    let (name, text) = (verdicts.display().to_string(), read_text(verdicts)?);
+    compare(&packets, &file.stem(), &name, &text)
+        .map_err(|problem| PipelineError::unfit(verdicts.display(), problem))
 }
 
-fn compare(
-    packets: &PolicyPackets,
-    packets_file: &str,
-    verdicts: &Path,
-) -> Result<VerdictCheck, PipelineError> {
-    let told = verdicts_of(verdicts)?;
-    let arrivals: Vec<&PolicyEvent> =
-        packets.events.iter().filter(|event| event.accepted.is_some()).collect();
-    if told.len() != arrivals.len() {
-        let problem = format!(
-            "{} verdicts, expected {}: one for each packet of {} that arrives (kind 0)",
-            told.len(),
+/// Compares verdicts, a line for each packet that arrives, with those of the packets of a model called `stem`.
+///
+/// # Errors
+/// What is wrong with the lines.
+pub(super) fn compare(
+    packets: &GoldenPackets,
+    stem: &str,
+    name: &str,
+    text: &str,
+) -> Result<VerdictCheck, String> {
+    let given = verdicts_of(text)?;
+    let arrivals: Vec<(&GoldenEvent, Verdict)> =
+        packets.events.iter().filter_map(|event| Some((event, event.verdict?))).collect();
+    if given.len() != arrivals.len() {
+        return Err(format!(
+            "{} verdicts, expected {}: one for each packet of {stem}_packets.csv that arrives (kind 0)",
+            given.len(),
             arrivals.len(),
-            packets_file
-        );
-        return Err(PipelineError::unfit(verdicts.display(), problem));
+        ));
     }
     let mut check = VerdictCheck {
-        verdicts: verdicts.to_owned(),
+        verdicts: name.to_owned(),
         packets: arrivals.len(),
-        dropped: packets.verdicts().filter(|accepted| !accepted).count(),
+        dropped: arrivals.iter().filter(|(_, verdict)| !verdict.accepts()).count(),
         mismatches: 0,
         first_mismatches: Vec::new(),
     };
-    for (line, (event, accepted)) in (1..).zip(arrivals.into_iter().zip(told)) {
-        if event.accepted == Some(accepted) {
+    for (line, ((event, verdict), accepted)) in (1..).zip(arrivals.into_iter().zip(given)) {
+        if verdict.accepts() == accepted {
             continue;
         }
         check.mismatches += 1;
         if check.first_mismatches.len() < VerdictCheck::SHOWN {
-            let &PolicyEvent { time_ns, port, queue, size_bytes, .. } = event;
-            let expected_accepted = !accepted;
-            let mismatch =
-                VerdictMismatch { line, time_ns, port, queue, size_bytes, expected_accepted };
+            let &GoldenEvent { time_ns, port, queue, size_bytes, .. } = event;
+            let (expected_accepted, reason) = (!accepted, verdict.name());
+            let mismatch = VerdictMismatch {
+                line,
+                time_ns,
+                port,
+                queue,
+                size_bytes,
+                expected_accepted,
+                reason,
+            };
             check.first_mismatches.push(mismatch);
         }
     }
     Ok(check)
 }
 
-fn verdicts_of(file: &Path) -> Result<Vec<bool>, PipelineError> {
-    let text = read_text(file)?;
+fn verdicts_of(text: &str) -> Result<Vec<bool>, String> {
     let verdict = |(line, text): (usize, &str)| match text.trim_end() {
         "0" => Ok(false),
         "1" => Ok(true),
-        _ => {
-            let problem = format!("line {line}: expected 1 (accepted) or 0 (dropped)");
-            Err(PipelineError::unfit(file.display(), problem))
-        }
+        _ => Err(format!("line {line}: expected 1 (accepted) or 0 (dropped)")),
     };
     (1..).zip(text.lines()).map(verdict).collect()
 }

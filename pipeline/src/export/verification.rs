@@ -1,17 +1,18 @@
 //! Exports built with the tools of this machine, run, and compared with the forest.
 
-use super::models::ModelFile;
+use super::models::{ModelFile, deciding_only};
+use super::verdicts::{VerdictCheck, compare};
 use crate::PipelineError;
 use crate::progress::Progress;
 use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_data::{LabelledBatch, SwitchSpec};
-use dropcast_export::{Origin, Target, Ties, Vectors};
+use dropcast_data::{LabelledBatch, SwitchSpec, read_small};
+use dropcast_export::{EmittedFile, GoldenPackets, Origin, Target, Ties, Vectors, export};
 use dropcast_forest::Forest;
 use dropcast_train::BatchSource;
-use dropcast_verify::{Built, Check, ProgramCheck, VerifyError};
+use dropcast_verify::{Built, Check, ProgramCheck, VerifyError, drive};
 use serde::Serialize;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What came of all targets.
 #[derive(Debug, Serialize)]
@@ -58,6 +59,8 @@ pub struct TargetOutcome {
     pub problem: Option<String>,
     /// By program.
     pub programs: Vec<ProgramCheck>,
+    /// With a switch: what the driver of the whole decision decided, by compiler.
+    pub decisions: Vec<VerdictCheck>,
 }
 
 /// What to verify.
@@ -73,8 +76,10 @@ pub struct VerificationTask {
     pub trace: Option<LabelledTrace>,
     /// Whether to time predictions on the rows of the trace.
     pub time: bool,
-    /// The switch whose whole decision is linted in Verilog, too.
+    /// The switch whose whole decision is asked about packets, or in Verilog linted, too.
     pub switch: Option<SwitchSpec>,
+    /// The folder of the exported files; none exports them anew.
+    pub files: Option<PathBuf>,
 }
 
 impl VerificationTask {
@@ -95,18 +100,16 @@ const TIMED_ROWS: usize = 1 << 18;
 /// Builds, runs and compares each target.
 ///
 /// # Errors
-/// If there are too many rows, the trace cannot be read, the forest has no vectors, or there is a switch but not the target `verilog`. A target that cannot be
-/// run is an outcome.
+/// If there are too many rows, the trace or an exported file cannot be read, the forest has no vectors, or there is a switch that a target
+/// does not use. A target that cannot be run is an outcome.
 pub fn verify(
     file: &ModelFile,
     task: &VerificationTask,
     progress: &dyn Progress,
 ) -> Result<Verification, PipelineError> {
     progress.begin("verify");
-    let is_linted = |target: &Target| target.name() == LINTED;
-    if task.switch.is_some() && !task.targets.iter().any(is_linted) {
-        let problem = "is for verdicts, and for the target verilog, whose whole decision is linted; leave it out";
-        return Err(PipelineError::setting("switch", problem));
+    if task.switch.is_some() {
+        deciding_only(&task.targets)?;
     }
     if task.random_rows > VerificationTask::MOST_ROWS {
         let most = VerificationTask::MOST_ROWS;
@@ -118,14 +121,23 @@ pub fn verify(
     }
     let (forest, origin) = (&file.model.forest, file.origin());
     let deciding = Origin { switch: task.switch.clone(), ..origin.clone() };
+    let packets = task.switch.as_ref().map(|switch| GoldenPackets::new(forest, &origin, switch));
     let vectors = Vectors::new(forest, task.seed, task.random_rows)?;
     let trace = LabelledTraces::for_model(task.trace.iter().cloned().collect(), &file.model)?;
-    let job = Job { forest, vectors: &vectors, trace, time: task.time, progress };
+    let job = Job {
+        forest,
+        stem: file.stem(),
+        origins: [&origin, &deciding],
+        vectors: &vectors,
+        packets: packets.transpose()?,
+        trace,
+        task,
+        progress,
+    };
     let mut targets: Vec<TargetOutcome> = Vec::new();
     for &target in &task.targets {
         if targets.iter().all(|outcome| outcome.target != target.name()) {
-            let origin = if is_linted(&target) { &deciding } else { &origin };
-            targets.push(job.outcome(target, origin)?);
+            targets.push(job.outcome(target)?);
         }
     }
     progress.end(&format!("{} targets", targets.len()));
@@ -149,25 +161,61 @@ pub fn verify(
 /// What every target is asked.
 struct Job<'a> {
     forest: &'a Forest,
+    stem: String,
+    /// Without the switch, and with it.
+    origins: [&'a Origin; 2],
     vectors: &'a Vectors,
+    packets: Option<GoldenPackets>,
     trace: LabelledTraces,
-    time: bool,
+    task: &'a VerificationTask,
     progress: &'a dyn Progress,
 }
 
 impl Job<'_> {
-    fn outcome(&self, target: Target, origin: &Origin) -> Result<TargetOutcome, PipelineError> {
-        let (programs, problem) = match self.check(target, origin) {
-            Ok(programs) => (programs, None),
-            Err(PipelineError::Verify(error)) => (Vec::new(), Some(with_causes(&error))),
-            Err(error) => return Err(error),
+    fn outcome(&self, target: Target) -> Result<TargetOutcome, PipelineError> {
+        let mut problem = None;
+        let programs = runnable(self.check(target), &mut problem)?;
+        let decisions = match problem {
+            None => runnable(self.decisions(target), &mut problem)?,
+            Some(_) => Vec::new(),
         };
-        let verified = !programs.is_empty() && programs.iter().all(ProgramCheck::is_verified);
-        Ok(TargetOutcome { target: target.name(), verified, problem, programs })
+        let verified = problem.is_none()
+            && !programs.is_empty()
+            && programs.iter().all(ProgramCheck::is_verified)
+            && decisions.iter().all(|decision| decision.mismatches == 0);
+        Ok(TargetOutcome { target: target.name(), verified, problem, programs, decisions })
     }
 
-    fn check(&self, target: Target, origin: &Origin) -> Result<Vec<ProgramCheck>, PipelineError> {
-        let mut check = Check::new(Built::new(self.forest, origin, target)?);
+    /// The exported files: anew, or as they are.
+    fn files(&self, target: Target, origin: &Origin) -> Result<Vec<EmittedFile>, PipelineError> {
+        let mut files = export(self.forest, origin, target)
+            .map_err(|source| VerifyError::Export { target: target.name(), source })?;
+        for file in files.iter_mut().filter(|_| self.task.files.is_some()) {
+            let folder = self.task.files.as_deref().unwrap_or(Path::new(""));
+            file.bytes = read_small(&folder.join(&file.name))?;
+        }
+        Ok(files)
+    }
+
+    /// What the driver of a whole decision says about the packets, with each compiler.
+    fn decisions(&self, target: Target) -> Result<Vec<VerdictCheck>, PipelineError> {
+        let Some(packets) = self.packets.as_ref().filter(|_| target.name() != LINTED) else {
+            return Ok(Vec::new());
+        };
+        let driven = drive(&self.files(target, self.origins[1])?, target, &packets.to_csv())?;
+        let checked = driven.iter().map(|driven| {
+            compare(packets, &self.stem, &driven.program, &driven.verdicts).map_err(|problem| {
+                let program = driven.program.clone();
+                PipelineError::from(VerifyError::BadAnswer { program, problem })
+            })
+        });
+        checked.collect()
+    }
+
+    fn check(&self, target: Target) -> Result<Vec<ProgramCheck>, PipelineError> {
+        let origin = self.origins[usize::from(target.name() == LINTED)];
+        let files = self.files(target, origin)?;
+        let mut check = Check::new(Built::from_files(&files, self.forest.features.len(), target)?);
         check.vectors(self.forest, self.vectors)?;
         self.progress.advance(self.vectors.rows().len());
         let mut timed = Vec::new();
@@ -176,13 +224,27 @@ impl Job<'_> {
             let rows = rows_of(&batch?.batch);
             check.trace(self.forest, &rows)?;
             self.progress.advance(rows.len());
-            let wanted = if self.time { TIMED_ROWS - timed.len() } else { 0 };
+            let wanted = if self.task.time { TIMED_ROWS - timed.len() } else { 0 };
             timed.extend(rows.into_iter().take(wanted));
         }
-        if self.time {
+        if self.task.time {
             check.time(&timed)?;
         }
         Ok(check.finish())
+    }
+}
+
+/// The results of programs; none, and the problem, if these cannot be run.
+fn runnable<T>(
+    found: Result<Vec<T>, PipelineError>,
+    problem: &mut Option<String>,
+) -> Result<Vec<T>, PipelineError> {
+    match found {
+        Err(PipelineError::Verify(error)) => {
+            *problem = Some(with_causes(&error));
+            Ok(Vec::new())
+        }
+        found => found,
     }
 }
 
@@ -205,7 +267,9 @@ impl TargetOutcome {
     /// Why it is not verified, in a few words; none if it is.
     pub fn failure(&self) -> Option<String> {
         let target = self.target;
-        let mismatches: u64 = self.programs.iter().map(|program| program.mismatches).sum();
+        let of_decisions = self.decisions.iter().map(|decision| decision.mismatches as u64);
+        let of_rows = self.programs.iter().map(|program| program.mismatches);
+        let mismatches: u64 = of_rows.chain(of_decisions).sum();
         match mismatches {
             _ if self.verified => None,
             _ if self.problem.is_some() => Some(format!("{target} could not be run")),

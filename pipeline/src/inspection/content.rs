@@ -330,12 +330,15 @@ fn kind_of(path: &Path, columns: &EventColumns) -> Result<Inspected, PipelineErr
         let problem = format!("is the folder of a sweep; inspect {}/sweep.json", path.display());
         return Err(PipelineError::unfit(path.display(), problem));
     }
-    let head = read_head(path, 64)?;
+    let head = read_head(path, 512)?;
     if head.starts_with(&MAGIC) {
         return inspect_table(path);
     }
     if head.trim_ascii_start().starts_with(b"{") {
         return inspect_json(path);
+    }
+    if let Some(problem) = input_of_others(path, &head) {
+        return Err(unknown(path, problem));
     }
     let size = |table: TableShape| (table.columns, table.rows);
     Ok(match describe(path, columns)? {
@@ -371,6 +374,27 @@ fn unknown(path: &Path, problem: &str) -> PipelineError {
     PipelineError::unfit(path.display(), format!("{problem}; {known}"))
 }
 
+const FOREST: &str = "is a forest of another tool: dropcast import makes it a model";
+
+/// What a file is that another command reads, or `dropcast-lab`, by its beginning.
+fn input_of_others(path: &Path, head: &[u8]) -> Option<&'static str> {
+    let text = head.trim_ascii_start();
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let begins = |words: &[&[u8]]| words.iter().any(|word| text.starts_with(word));
+    let is_count = line != text && !line.is_empty() && line.iter().all(u8::is_ascii_digit);
+    if line == b"tree" || begins(&[b"booster[", b"[{", b"\x08"]) {
+        Some(FOREST)
+    } else if is_count || begins(&[b"Nodes ", b"Connections "]) {
+        Some("is a list of flows: dropcast-lab reads it (flow_list)")
+    } else if path.extension().is_some_and(|end| end == "toml") {
+        Some(
+            "is a description of switches, or settings: give it to commands as --switch, or as their file",
+        )
+    } else {
+        None
+    }
+}
+
 /// What tells JSON files apart. The rest is passed over, as it may be large.
 #[derive(Deserialize)]
 struct JsonHead {
@@ -378,6 +402,13 @@ struct JsonHead {
     schema_version: Option<serde_json::Number>,
     summary: Option<IgnoredAny>,
     folders: Option<IgnoredAny>,
+    /// XGBoost's.
+    learner: Option<IgnoredAny>,
+    /// LightGBM's.
+    tree_info: Option<IgnoredAny>,
+    /// SONiC's.
+    #[serde(rename = "PORT")]
+    port: Option<IgnoredAny>,
 }
 
 fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
@@ -398,6 +429,14 @@ fn inspect_json(path: &Path) -> Result<Inspected, PipelineError> {
         }
         JsonHead { schema_version: Some(version), .. } => {
             Ok(Inspected::Report { schema_version: version.into() })
+        }
+        JsonHead { learner: Some(_), .. } | JsonHead { tree_info: Some(_), .. } => {
+            Err(unknown(path, FOREST))
+        }
+        JsonHead { port: Some(_), .. } => {
+            let problem =
+                "is a configuration of SONiC: dropcast switch drafts a description from it";
+            Err(unknown(path, problem))
         }
         _ => Err(unknown(path, "is JSON without a format_version or schema_version")),
     }

@@ -196,7 +196,19 @@ impl ConfigDb {
 
     /// What kind of switch it is in its network, such as `LeafRouter`.
     pub(super) fn role(&self) -> Option<&str> {
-        self.tables.get("DEVICE_METADATA")?.get("localhost")?.get("type")?.as_str()
+        self.metadata("type")
+    }
+
+    /// Whether this is the configuration of a card of a chassis, as far as it names its host and chip.
+    pub(super) fn is_card(&self, host: &str, asic: &str) -> bool {
+        let is = |name, found: &str| {
+            self.metadata(name).is_none_or(|own| own.eq_ignore_ascii_case(found))
+        };
+        is("hostname", host) && is("asic_name", asic)
+    }
+
+    fn metadata(&self, name: &str) -> Option<&str> {
+        self.tables.get("DEVICE_METADATA")?.get("localhost")?.get(name)?.as_str()
     }
 
     /// Tables about buffers that are there and that a description does not have: a sentence for each.

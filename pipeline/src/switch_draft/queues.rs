@@ -54,15 +54,20 @@ pub(super) fn place_queues(
     Ok(PlacedQueues { pool, pool_bytes, queues })
 }
 
-/// Reads keys such as `Ethernet0|0-2`, `Ethernet0,Ethernet4|3`, and with a chassis' card before the port.
+/// Reads keys such as `Ethernet0|0-2`, `Ethernet0,Ethernet4|3`, and of a chassis with virtual output queues
+/// `HOST|ASIC|Ethernet0|0-2`, where those of this card are its ports'.
 fn uses(config: &ConfigDb, ports: &[Port], notes: &mut Vec<String>) -> Result<Uses, SonicError> {
     let (mut uses, mut others) = (Uses::new(), 0_usize);
     for (key, fields) in config.table("BUFFER_QUEUE")? {
         let place = format!("BUFFER_QUEUE|{key}");
         let parts: Vec<&str> = key.split('|').collect();
-        let [names, numbers] = parts[..] else {
-            others += 1;
-            continue;
+        let (names, numbers) = match parts[..] {
+            [names, numbers] => (names, numbers),
+            [host, asic, names, numbers] if config.is_card(host, asic) => (names, numbers),
+            _ => {
+                others += 1;
+                continue;
+            }
         };
         let profile = text(fields, "profile").map(reference);
         let profile =

@@ -19,7 +19,7 @@ use super::value::{
 };
 use super::value_histogram::ValueHistogram;
 use super::verdict::{AskedPolicies, Judge};
-use dropcast_data::{InputProvenance, LabelledBatch, Outcome};
+use dropcast_data::{InputProvenance, LabelledBatch, Outcome, Threads};
 use dropcast_export::{ExportError, Origin};
 use dropcast_forest::ScoreHistogram;
 use dropcast_pipeline::ReportError;
@@ -34,6 +34,8 @@ pub struct ReportBuilder<'m> {
     source: ModelSource,
     traces: Vec<Trace>,
     replay: ModelReplay<'m>,
+    /// Of the model's replay and the judge.
+    threads: Threads,
     /// None once it is known that nothing is replayed.
     judge: Option<Judge>,
     /// As long as there is a judge.
@@ -74,6 +76,7 @@ impl<'m> ReportBuilder<'m> {
             source,
             traces: Vec::new(),
             replay: ModelReplay::new(model),
+            threads: Threads::new(Resources::default().threads()),
             judge: Some(judge),
             intervals: EpisodeScores::default(),
             scores: ScoreHistogram::new(model.forest.trees.len()),
@@ -136,10 +139,15 @@ impl<'m> ReportBuilder<'m> {
         batch: &LabelledBatch,
         measured: &[bool],
     ) -> Result<(), ReportError> {
-        let told = self.replay.add(batch, measured)?;
-        match &mut self.judge {
-            Some(judge) if told.predicted.len() == batch.len() => {
-                judge.add(batch, measured, Some(&told))?;
+        let ReportBuilder { replay, judge, threads, .. } = self;
+        let (told, replayed) = threads.join(
+            || replay.add(batch, measured),
+            || judge.as_mut().map(|judge| judge.replay(batch, measured)).transpose(),
+        );
+        let told = told?;
+        match (&mut self.judge, replayed?) {
+            (Some(judge), Some(replayed)) if told.predicted.len() == batch.len() => {
+                judge.count(batch, replayed, Some(&told));
                 let trace = self.traces.last().and_then(|of| of.source.meta.switches.as_ref());
                 if let Some(specs) = trace {
                     self.intervals.add(batch, measured, &told, specs);

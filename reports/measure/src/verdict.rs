@@ -6,6 +6,7 @@
 //! what LQD and the real switch dropped, over time and by queue.
 
 mod advice;
+mod against_now;
 mod asked_policies;
 mod check;
 mod check_words;
@@ -27,6 +28,7 @@ mod timeline;
 mod value;
 
 pub use advice::{Advice, Candidate, Cost, Decision, Finding};
+pub use against_now::{AgainstNow, Needs};
 pub use asked_policies::{AskedPolicies, LEAST_GAIN, NamedOwnPolicy};
 pub use check::{Check, CheckResult, CheckStatus};
 pub use congestion::{CongestionSection, OccupancySection};
@@ -34,8 +36,8 @@ pub use contrasts::EpisodeGain;
 pub use drop_counts::DropCounts;
 pub use episodes::EpisodeSection;
 pub use hours::HourSection;
-pub(crate) use judge::ReplayedSwitches;
-pub use judge::{Judge, ModelRows};
+pub use judge::Judge;
+pub(crate) use judge::{ModelRows, ReplayedSwitches};
 pub use level_thresholds::LevelThreshold;
 pub(crate) use level_thresholds::{COMPARED, above};
 pub use pauses::PauseSection;
@@ -87,7 +89,7 @@ pub fn judge(
             }
             progress.advance(batch.len());
             check(progress)?;
-            judge.add(batch, &are_of_part, None).map_err(named)?;
+            judge.add(batch, &are_of_part).map_err(named)?;
         }
     }
     let verdict = judge.finish();

@@ -143,8 +143,6 @@ fn quality(report: &Report) -> Vec<String> {
         ),
     ];
     facts.extend(crate::words::model::training_over_seeds(report));
-    let gain = report.gain.as_ref();
-    facts.extend(gain.into_iter().flat_map(crate::gain_words::gain_sentences));
     if let Some(replay) = &report.replay {
         let eta = &replay.total.eta;
         facts.push(format!(

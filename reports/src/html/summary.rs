@@ -2,10 +2,12 @@
 
 use super::body::Body;
 use super::table::Cell;
+use crate::answer;
+use crate::check_words::{check_sentences, failed_sentences};
 use crate::drift_words::{drift_sentence, outside_sentence};
-use crate::place_words::worst_sentences;
+use crate::drop_words::drop_sentences;
 use crate::plot::escape;
-use crate::story::Story;
+use crate::rival_words::asked_sentences;
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{CheckResult, Verdict};
 
@@ -64,15 +66,24 @@ pub(super) fn write(page: &mut Body, report: &Report) {
 
 /// What drops and what would help, with the numbers of a model's report.
 pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
-    let story = crate::story::story(verdict, report);
-    let Story { failed, lead, checks, drops, answers, closing } = story;
+    let (advice, is_trusted) = (answer::advice(verdict), verdict.is_trusted());
     page.section("verdict", "What is dropped here, and what would help?");
-    failed.iter().for_each(|sentence| page.warning(sentence));
-    page.lead(&lead);
-    checks.iter().for_each(|sentence| match sentence.starts_with("Beware") {
+    failed_sentences(verdict).iter().for_each(|sentence| page.warning(sentence));
+    if is_trusted {
+        page.lead(&advice[0]);
+        advice[1..].iter().for_each(|why| page.paragraph(why));
+    }
+    page.paragraph(&answer::measured(verdict, report));
+    check_sentences(verdict).iter().for_each(|sentence| match sentence.starts_with("Beware") {
         true => page.warning(sentence),
         false => page.paragraph(sentence),
     });
+    if is_trusted {
+        let losses = answer::losses(verdict);
+        let rows = losses.rows.iter().map(|row| row.cells.iter().map(Cell::text).collect());
+        let heads: Vec<&str> = losses.heads.iter().map(String::as_str).collect();
+        page.table("What policies lose.", &heads, &rows.collect::<Vec<Vec<Cell>>>());
+    }
     if let Some(report) = report {
         page.cards(&cards(report));
     }
@@ -85,8 +96,12 @@ pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>)
     let rows: Vec<_> = verdict.checks.iter().map(row).collect();
     page.table("What was checked", &["check", "found", "evidence", "what to do"], &rows);
     page.end_fold();
-    let paragraphs = [closing, drops, worst_sentences(verdict)].into_iter().chain(answers);
-    for sentences in paragraphs.filter(|sentences| !sentences.is_empty()) {
+    for (label, text, _) in answer::facts(verdict, report) {
+        page.paragraph(&format!("{label}: {text}."));
+    }
+    let held_out = report.and_then(crate::trace_words::held_out).into_iter().collect();
+    let paragraphs = [held_out, drop_sentences(verdict), asked_sentences(verdict)];
+    for sentences in paragraphs.iter().filter(|sentences| !sentences.is_empty()) {
         page.paragraph(&sentences.join(" "));
     }
 }

@@ -1,4 +1,4 @@
-//! What counters of a switch tell.
+//! What counters of a switch say.
 
 use crate::numbers::{count, ratio};
 use dropcast_pipeline::counters::{
@@ -57,7 +57,7 @@ fn peaked(report: &CounterReport) -> String {
                 known if known == report.intervals => String::new(),
                 known => {
                     let all = count(report.intervals);
-                    format!(", as far as watermarks tell ({} of {all} intervals)", count(known))
+                    format!(", where watermarks are known ({} of {all} intervals)", count(known))
                 }
             };
             format!(
@@ -88,7 +88,7 @@ fn conclusion(report: &CounterReport) -> String {
             )
         }
         CounterConclusion::NothingCounted => format!(
-            "No drop was counted, but counters do not tell of all queues and times: whether something was dropped is not \
+            "No drop was counted, but not all queues and times have counters: whether something was dropped is not \
              known; {peaked}."
         ),
         CounterConclusion::OtherCause => format!("{losses}{other}"),
@@ -103,7 +103,7 @@ fn conclusion(report: &CounterReport) -> String {
         }
         CounterConclusion::Undecided => format!(
             "{losses}{other}\nOf these bytes, the best policy saves {}. A larger alpha certainly drops nothing in {} \
-             of the {} intervals with drops. In the others counters cannot tell what alphas or an oracle save: capture \
+             of the {} intervals with drops. In the others counters cannot say what alphas or an oracle save: capture \
              these times (docs/pcap.md).",
             saved(report.saved_by_the_best),
             count(report.intervals_of_larger_alpha),

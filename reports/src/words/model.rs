@@ -1,7 +1,8 @@
 //! A model in words.
 
+use crate::numbers::count;
 use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
-use dropcast_measure::Report;
+use dropcast_measure::{Gain, GainSection, Report};
 use dropcast_pipeline::table_cost::TableCost;
 use dropcast_train::{Budget, ForestCost, Model};
 
@@ -28,6 +29,29 @@ pub fn forest_line(model: &Model) -> String {
     }
     line.push('\n');
     line
+}
+
+/// What Credence with a model loses against switches without one, in kB.
+pub fn gain_line(gain: &GainSection) -> String {
+    let against = |gain: Gain, other: &str| {
+        let kilobytes = grouped_kilobytes(gain.bytes.unsigned_abs());
+        match gain.bytes {
+            0 => format!("as much as {other}"),
+            1.. => format!("{kilobytes} kB less than {other}"),
+            _ => format!("{kilobytes} kB more than {other}"),
+        }
+    };
+    let mut others = vec![against(gain.always_accept, "without an oracle")];
+    if let Some((best, alpha)) = gain.best_alpha.and_then(|best| Some((best, best.alpha?))) {
+        others.push(against(best.gain, &format!("alpha {alpha}, the best")));
+    }
+    others.push(against(gain.complete_sharing, "Complete Sharing"));
+    format!("on the test rows Credence with it loses {}", others.join(", "))
+}
+
+fn grouped_kilobytes(bytes: u64) -> String {
+    let tenths = (bytes + 50) / 100;
+    format!("{}.{}", count(tenths / 10), tenths % 10)
 }
 
 /// That a forest predicts the same for every packet, where it does.

@@ -47,8 +47,9 @@ pub fn sweep_tables(table: &SweepTable) -> String {
         "test F1",
     ));
     text.push_str(&front_rows(table));
-    text.push_str(&proposed(table));
+    text.push_str(&within_noise(table));
     text.push_str(&best_models(table));
+    text.push_str(&proposed(table));
     text
 }
 
@@ -100,7 +101,7 @@ fn front_rows(table: &SweepTable) -> String {
 /// Configurations within noise of the best that are listed, at most.
 const MOST_LISTED: usize = 12;
 
-/// The proposed forest, and what is as good as the best one within noise.
+/// The proposed forest.
 fn proposed(table: &SweepTable) -> String {
     let Some(row) = table.proposed.and_then(|at| table.rows.get(at)) else { return String::new() };
     let mut text = format!(
@@ -122,6 +123,15 @@ fn proposed(table: &SweepTable) -> String {
             optional(scores.f1, 4)
         ));
     }
+    text
+}
+
+/// Which configurations are as good as the best one within noise; nothing where none is proposed.
+fn within_noise(table: &SweepTable) -> String {
+    if table.proposed.is_none() {
+        return String::new();
+    }
+    let mut text = String::new();
     let mut within: Vec<&SweepSummary> =
         table.summary.iter().filter(|summary| summary.within_noise).collect();
     let entries = |summary: &SweepSummary| table.rows[summary.row].size.ternary_entries;

@@ -97,6 +97,11 @@ impl<S: Service, P: Predictor> Credence<S, P> {
         self.lqd.buffer().shared_lengths()
     }
 
+    /// The packets that LQD would hold now.
+    pub fn virtual_buffer(&self) -> &Buffer {
+        self.lqd.buffer()
+    }
+
     /// The predictor.
     pub fn predictor(&self) -> &P {
         &self.predictor

@@ -16,7 +16,7 @@ use crate::weights::weigh;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
 use dropcast_train::Model;
-use foreign::{Foreign, Reading, wrong};
+use foreign::{Foreign, Reading, has, wrong};
 use std::fmt;
 use std::str::FromStr;
 
@@ -60,13 +60,23 @@ pub struct ImportTask {
     pub sha256: String,
 }
 
+/// A forest that was imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// It, as one of ours.
+    pub model: Model,
+    /// Splits that send a missing value to another side than 0, where the file does not record what was missing when it was
+    /// trained: if 0 was, the original decides 0 otherwise there. Agreement is proven for forests to which no integer was.
+    pub zero_elsewhere: usize,
+}
+
 /// Reads a forest from the bytes of a file and makes it an integer forest that decides every row
 /// as the original does. Splits are exact for all 2^32 values of a feature. Leaves become 8-bit
 /// weights; that no decision changes is proven, or the forest is refused unless `allow_rounding`.
 ///
 /// # Errors
 /// What is wrong with the file and where, or why the forest cannot be held or proven equal.
-pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
+pub fn import(file: &[u8], task: &ImportTask) -> Result<Imported, ImportError> {
     if task.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         return Err(wrong("the threshold", "is not a finite number".to_owned()));
     }
@@ -79,7 +89,8 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Model, ImportError> {
         Format::XGBoost if xgboost_dump::is_dump(file) => xgboost_dump::read(file, &reading),
         Format::XGBoost => xgboost::read(file, &reading),
     }?;
-    weighed(foreign, &format.to_string(), task)
+    let zero_elsewhere = foreign.zero_elsewhere;
+    Ok(Imported { model: weighed(foreign, &format.to_string(), task)?, zero_elsewhere })
 }
 
 /// Makes a forest that another program has in memory an integer forest, as [`import`] does; rows have
@@ -146,6 +157,9 @@ impl Format {
                 Err(ImportError::Unknown("it is XGBoost's binary UBJSON; save it as m.json"))
             }
             [b'{', ..] if lightgbm_dump::is_dump(text) => Ok(Format::LightGbm),
+            [b'{', ..] if has(text, b"\"features_info\"") => {
+                Err(ImportError::Unknown("it is CatBoost's JSON, which is not read"))
+            }
             [b'{' | b'[', ..] => Ok(Format::XGBoost),
             _ if xgboost_dump::is_text(text) => Ok(Format::XGBoost),
             [0x80, ..] => {

@@ -30,7 +30,7 @@
 //!     name: "dump.txt".to_owned(),
 //!     sha256: String::new(),
 //! };
-//! let model = import(dump.as_bytes(), &task)?;
+//! let model = import(dump.as_bytes(), &task)?.model;
 //! assert!(!model.forest.predicts_drop(&[999]));
 //! assert!(model.forest.predicts_drop(&[1_000]));
 //!
@@ -52,5 +52,7 @@ mod values;
 mod weights;
 
 pub use error::ImportError;
-pub use import::{ArrayTree, Format, ImportTask, UnknownImportFormat, import, import_arrays};
+pub use import::{
+    ArrayTree, Format, ImportTask, Imported, UnknownImportFormat, import, import_arrays,
+};
 pub use trainer::{TrainerCrate, TrainerError, Unsupported, train};

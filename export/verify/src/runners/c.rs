@@ -7,7 +7,7 @@ use crate::{Answers, FoundTool, Program, Tool, VerifyError, pipe};
 use std::path::Path;
 use std::process::Command;
 
-const LANGUAGE: Language = Language {
+pub(crate) const LANGUAGE: Language = Language {
     name: "C",
     ending: "c",
     compilers: [

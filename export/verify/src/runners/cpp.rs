@@ -8,7 +8,7 @@ use crate::{FoundTool, Program, Tool, VerifyError};
 use std::fs;
 use std::path::Path;
 
-const LANGUAGE: Language = Language {
+pub(crate) const LANGUAGE: Language = Language {
     name: "C++",
     ending: "cc",
     compilers: [

@@ -1,11 +1,13 @@
 //! The exported decision decides about every packet as `dropcast_switch::Credence` does.
 
+mod any_calls;
 mod arrivals;
 pub(crate) mod in_c;
 mod in_dpdk;
 pub(crate) mod in_ebpf;
 pub(crate) mod in_rust;
 pub(crate) mod in_verilog;
+mod mutants;
 mod swapped;
 
 use crate::agreement::missing;
@@ -227,7 +229,7 @@ fn every_packet_of_the_sample_is_decided_alike() {
 /// Packets of Linux's TCP at a live switch of 16 hosts (lab/notes/linux.md).
 #[test]
 fn every_packet_of_linux_is_decided_alike() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/linux.parquet");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/samples/linux-events.parquet");
     let reader = EventFiles::open(&[path.into()], &EventOptions::default()).expect("events");
     let spec = reader.specs().get(0).expect("its switch").clone();
     let events: Vec<Event> = reader.flat_map(|batch| batch.expect("sound").events).collect();
@@ -325,7 +327,7 @@ fn every_packet_at_any_switch_is_decided_alike() {
     }));
 }
 
-/// Queues with bytes beside the shared buffer, which they use first, under every scheduler.
+/// Queues with bytes beside the shared buffer, which they use first, and queues beside it altogether, under every scheduler.
 #[test]
 #[ignore = "slow"]
 fn every_packet_with_reserved_bytes_is_decided_alike() {
@@ -333,7 +335,9 @@ fn every_packet_with_reserved_bytes_is_decided_alike() {
         let (spec, events) = any_switch(seed);
         let reserved_bytes =
             (0..spec.queues_per_port).map(|queue| [3_000, 0, 700][usize::from(queue)]);
-        let spec = SwitchSpec { reserved_bytes: reserved_bytes.collect(), ..spec };
+        let shared = (0..spec.queues_per_port).map(|queue| queue != 2 && (queue != 1 || seed < 9));
+        let (reserved_bytes, shared) = (reserved_bytes.collect(), shared.collect());
+        let spec = SwitchSpec { reserved_bytes, shared, ..spec };
         let features = ["level4,rank", "paper4,longest_gap", "cut1,class1"][seed as usize / 3 % 3];
         let model = Model::random(&spec, features, seed);
         let compilers = if [1, 5, 8].contains(&seed) { &COMPILERS } else { &COMPILERS[..1] };
@@ -424,10 +428,10 @@ fn the_state_is_as_large_as_the_header_says() {
     }
 }
 
-/// docs/decision.md, at the switch of the sample.
+/// docs/runtime.md, at the switch of the sample.
 #[test]
 fn the_pages_program_compiles() {
-    let page = include_str!("../../../../docs/decision.md");
+    let page = include_str!("../../../../docs/runtime.md");
     let (_, rest) = page.split_once("```c\n").expect("a program");
     let (program, _) = rest.split_once("```").expect("it ends");
     let model = Model::random(&sample().spec, "level4", 1);
@@ -485,7 +489,6 @@ fn what_the_decision_cannot_do_is_refused() {
     refused(&|origin| origin.buffer_bytes = Some(1), "paper4", "rescale");
     refused(&|origin| origin.average_ns = Some(1), "paper4", "base RTT of 1 ns");
     refused(&|origin| origin.average_ns = None, "paper4", "no time constant");
-    refused(&switch(|spec| spec.shared[0] = false), "occupancy", "shared buffer");
     refused(&switch(|spec| spec.transmit_ring_packets = 257), "occupancy", "transmit ring");
     refused(&switch(|spec| spec.queues_per_port = 33), "occupancy", "33 queues");
     refused(

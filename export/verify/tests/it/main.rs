@@ -10,7 +10,6 @@ mod broken;
 mod cpp;
 mod damage;
 mod decision;
-mod dpdk;
 mod dpdk_switch;
 mod drift;
 mod ebpf;

@@ -54,7 +54,7 @@ impl Checked<'_> {
         let (_, inputs, counts) = &self.traces[trace];
         match check {
             Check::Drops => self.drops(counts, inputs.iter()),
-            Check::Labels => Found::not_checked("all traces together tell"),
+            Check::Labels => Found::not_checked("only all traces together say"),
             Check::Rates => {
                 let found = of_inputs(check, inputs);
                 let load = overload(counts);
@@ -149,7 +149,7 @@ fn incomplete(
         let why = format!("{} more are in no report, by its counters", number(missing));
         (why, "raise the limit of the switch's agent, and keep all its reports (docs/drops.md)")
     } else if silent > 0 {
-        let why = format!("{} events are from an input that tells no drops", number(silent));
+        let why = format!("{} events are from an input without drops", number(silent));
         (why, "give the drops of that input, too (docs/events.md)")
     } else if told != counts.arrived.packets {
         let (told, arrived) = (number(told), number(counts.arrived.packets));
@@ -157,7 +157,7 @@ fn incomplete(
             format!("of {told} of {arrived} packets alone the traces say what became of them");
         (why, "collect all traces with their drops")
     } else if unmatched > 0 {
-        let why = format!("{} push-outs are of packets that are not known", number(unmatched));
+        let why = format!("{} push-outs are of unknown packets", number(unmatched));
         (why, "log the arrival of each packet (docs/events.md)")
     } else {
         return None;

@@ -44,7 +44,7 @@ pub(super) fn of_inputs(check: Check, inputs: &[InputProvenance]) -> Found {
         Check::Backlog => inputs.backlog(),
         Check::Files => inputs.files(),
         Check::Rows => inputs.rows(),
-        Check::Drops | Check::Labels => Found::not_checked("its inputs do not tell"),
+        Check::Drops | Check::Labels => Found::not_checked("its inputs do not say"),
     }
 }
 
@@ -161,9 +161,7 @@ impl Inputs<'_> {
         {
             let (without, flows) = (number(facts.flows_without_data), number(facts.flows));
             return Found::doubtful(
-                format!(
-                    "the data of {without} of {flows} flows that are acknowledged was not captured"
-                ),
+                format!("the data of {without} of {flows} acknowledged flows was not captured"),
                 "a link is not captured, or their data takes another path",
             );
         }

@@ -1,9 +1,10 @@
 //! Makes a verdict in one pass over labelled rows.
 
 use super::advice::Advice;
+use super::against_now::Known;
 use super::asked_policies::{AskedPolicies, LEAST_GAIN};
 use super::checks::Checked;
-use super::congestion::Congestion;
+use super::congestion::{Congestion, Met};
 use super::drop_counts::{Counted, Tally};
 use super::episodes::Episodes;
 use super::hours::Hours;
@@ -15,7 +16,7 @@ use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
 use super::value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::{ReplayTotals, common_dt_alpha, common_own_policy, common_slack_bytes, ratio};
-use dropcast_data::{InputProvenance, LabelledBatch, SwitchSpecs, TraceMeta};
+use dropcast_data::{InputProvenance, LabelledBatch, SwitchSpecs, Threads, TraceMeta};
 use dropcast_pipeline::ReportError;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
@@ -26,7 +27,8 @@ use std::num::NonZeroUsize;
 /// Replays labelled rows without a model, and counts what LQD, the real switch and, if there is one, a
 /// model do with them. As much memory as the buffers hold packets, and the arrivals of a trace for the optimum.
 pub struct Judge {
-    threads: NonZeroUsize,
+    count_of_threads: NonZeroUsize,
+    threads: Threads,
     names: Vec<String>,
     /// By trace: what it was made from, and its switches.
     inputs: Vec<Vec<InputProvenance>>,
@@ -51,12 +53,15 @@ pub struct Judge {
     length_ns: u64,
 }
 
+/// Dynamic Thresholds as the Credence paper has them, as the registry names them.
+const PAPER_ALPHA: &str = "dt:alpha=0.5";
+
 /// What was replayed, by trace and switch.
 pub(crate) type ReplayedSwitches = BTreeMap<(usize, u16), Replayed>;
 
 /// What a model's replay tells of rows.
 #[derive(Clone, Debug, Default)]
-pub struct ModelRows {
+pub(crate) struct ModelRows {
     /// Whether it predicts a drop of each.
     pub predicted: Vec<bool>,
     /// Whether the switch's own policy drops each.
@@ -65,6 +70,16 @@ pub struct ModelRows {
     pub by_credence: Vec<bool>,
     /// Whether FollowLQD loses each if it is fed with predicted accepts only: the denominator of `eta`.
     pub by_followed: Vec<bool>,
+}
+
+/// Rows that were replayed, and not counted yet.
+#[derive(Default)]
+pub(crate) struct ReplayedRows {
+    arrivals: Vec<Arrival>,
+    /// What each meets.
+    met: Vec<Met>,
+    /// Whether the switch's own policy drops each; empty if a model's replay runs beside this.
+    by_own: Vec<bool>,
 }
 
 /// The trace that rows are read from.
@@ -84,7 +99,8 @@ impl Judge {
     /// Without traces so far. `asked` are replayed, too.
     pub fn new(threads: NonZeroUsize, asked: &AskedPolicies) -> Self {
         Judge {
-            threads,
+            count_of_threads: threads,
+            threads: Threads::new(threads),
             names: Vec::new(),
             inputs: Vec::new(),
             specs: Vec::new(),
@@ -131,7 +147,7 @@ impl Judge {
         self.end_trace();
         let levels = self
             .thresholds
-            .begin(meta, self.threads, self.is_beside_model)
+            .begin(meta, self.count_of_threads, self.is_beside_model)
             .map_err(|source| ReportError::Levels { trace: name.to_owned(), source })?;
         let options = ReplayOptions::for_trace(meta);
         let rivals = self.rivals.begin(name, meta, specs)?;
@@ -148,56 +164,80 @@ impl Judge {
         Ok(())
     }
 
-    /// The next rows in order of arrival, whether each counts (the others only take room in the
-    /// buffers), and what a model's replay tells of each, if there is a model.
+    /// The next rows in order of arrival, and whether each counts (the others only take room in the
+    /// buffers).
     ///
     /// # Errors
     /// If no trace was begun, or a row cannot be replayed.
-    pub fn add(
+    pub fn add(&mut self, batch: &LabelledBatch, counted: &[bool]) -> Result<(), ReportError> {
+        let replayed = self.replay(batch, counted)?;
+        self.count(batch, replayed, None);
+        Ok(())
+    }
+
+    /// Replays the next rows, before [`Self::count`].
+    ///
+    /// # Errors
+    /// If no trace was begun, or a row cannot be replayed.
+    pub(crate) fn replay(
         &mut self,
         batch: &LabelledBatch,
         counted: &[bool],
-        model: Option<&ModelRows>,
-    ) -> Result<(), ReportError> {
-        let trace = self.open.as_mut().ok_or(ReportError::NoTrace)?;
-        let Some(columns) = &batch.arrivals else { return Ok(()) };
-        let place = self.names.len() - 1;
-        let name = &self.names[place];
-        let mut all_met = Vec::with_capacity(batch.len());
-        let mut arrivals = Vec::with_capacity(batch.len());
-        let mut by_own = model.map_or_else(Vec::new, |model| model.by_own.clone());
-        for (at, &dropped) in batch.drop.iter().enumerate() {
+    ) -> Result<ReplayedRows, ReportError> {
+        let Judge { congestion, rivals, threads, names, open, .. } = self;
+        let trace = open.as_mut().ok_or(ReportError::NoTrace)?;
+        let Some(columns) = &batch.arrivals else { return Ok(ReplayedRows::default()) };
+        let name = names.last().cloned().unwrap_or_default();
+        let of_row = |row, source| ReportError::Replay { trace: name.clone(), row, source };
+        let rows = batch.drop.iter().enumerate();
+        let arrivals = rows.map(|(at, &dropped)| {
             let known = Arrival::of(columns, at, dropped);
-            let arrival = Arrival { counted: counted[at], ..known };
-            if let Some(replay) = &mut trace.replay {
-                by_own.push(
-                    replay
-                        .arrive(&arrival)
-                        .map_err(|source| {
-                            let row = trace.rows + at as u64;
-                            ReportError::Replay { trace: name.clone(), row, source }
-                        })?
-                        .by_own,
-                );
+            Arrival { counted: counted[at], ..known }
+        });
+        let arrivals: Vec<Arrival> = arrivals.collect();
+        let mut by_own = Vec::new();
+        if let Some(replay) = &mut trace.replay {
+            for (row, arrival) in (trace.rows..).zip(&arrivals) {
+                by_own.push(replay.arrive(arrival).map_err(|source| of_row(row, source))?.by_own);
             }
-            arrivals.push(arrival);
-            all_met.push(self.congestion.arrive(&arrival, &trace.specs, &trace.options));
         }
         if let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) {
             trace.times_ns.get_or_insert([first.time_ns; 2])[1] = last.time_ns;
         }
-        let mut by_alphas = vec![0; batch.len()];
-        if let Some(rivals) = &mut trace.rivals {
-            self.rivals.add(rivals, &arrivals).map_err(|source| ReportError::Replay {
-                trace: name.clone(),
-                row: trace.rows,
-                source,
-            })?;
+        let (specs, options) = (&trace.specs, &trace.options);
+        let (levels, of_rivals) = (&mut trace.levels, &mut trace.rivals);
+        let (replayed, met) = threads.join(
+            || of_rivals.as_mut().map_or(Ok(()), |of| rivals.add(of, &arrivals)),
+            || {
+                let meets = |arrival| congestion.arrive(arrival, specs, options);
+                let met: Vec<Met> = arrivals.iter().map(meets).collect();
+                levels.add(batch, &met, counted).map(|()| met)
+            },
+        );
+        replayed.map_err(|source| of_row(trace.rows, source))?;
+        let met = met.map_err(|source| ReportError::Levels { trace: name.clone(), source })?;
+        trace.rows += arrivals.len() as u64;
+        Ok(ReplayedRows { arrivals, met, by_own })
+    }
+
+    /// Counts the rows that were replayed last, with what a model's replay tells of each, if there is a model.
+    pub(crate) fn count(
+        &mut self,
+        batch: &LabelledBatch,
+        replayed: ReplayedRows,
+        model: Option<&ModelRows>,
+    ) {
+        let Some(trace) = &self.open else { return };
+        let place = self.names.len() - 1;
+        let ReplayedRows { arrivals, met, by_own } = replayed;
+        let by_own = model.map_or(&by_own, |model| &model.by_own);
+        let mut by_alphas = vec![0; arrivals.len()];
+        if let Some(rivals) = &trace.rivals {
             self.rivals.mark_drops(rivals, &mut by_alphas);
             let by_credence = model.map_or(&[][..], |model| &model.by_credence);
-            self.rivals.count_drops(rivals, &arrivals, &trace.specs, [&by_own, by_credence]);
+            self.rivals.count_drops(rivals, &arrivals, &trace.specs, [by_own, by_credence]);
         }
-        for (at, (arrival, met)) in arrivals.iter().zip(&all_met).enumerate() {
+        for (at, (arrival, met)) in arrivals.iter().zip(&met).enumerate() {
             let Some(spec) = trace.specs.get(arrival.switch_id).filter(|_| arrival.counted) else {
                 continue;
             };
@@ -225,11 +265,6 @@ impl Judge {
                 self.reasons.add(reason, arrival.dropped, arrival.size_bytes);
             }
         }
-        trace.rows += batch.len() as u64;
-        trace
-            .levels
-            .add(batch, &all_met, counted)
-            .map_err(|source| ReportError::Levels { trace: name.clone(), source })
     }
 
     /// The trace has no more rows: drains its buffers.
@@ -271,10 +306,21 @@ impl Judge {
         let own_policy = common_own_policy(self.replayed.values());
         let how = (self.least_gain, self.length_ns);
         let (rivals, advice) = self.rivals.section(lqd, own_policy.as_deref(), how);
+        let model = self.rivals.model_policy().map(|name| (name, sent(ReplayPolicy::Credence)));
         let best_alpha = rivals.best_alpha;
         let (queues, queues_left_out) = self.places.queues(best_alpha);
         let counts = self.counts.counts(best_alpha);
         let alpha_is_assumed = self.replayed.values().any(|replayed| replayed.alpha_is_assumed);
+        let known = Known {
+            counts: &counts,
+            rivals: &rivals,
+            own: own_policy.as_deref(),
+            perfect_oracle,
+            paper_alpha: alpha_is_assumed.then_some(PAPER_ALPHA),
+            model,
+        };
+        let against_now =
+            known.against_now(|policy| self.rivals.gain_of_counted(policy, own_policy.as_deref()));
         let mut by_trace = self.places.traces(self.names.len(), best_alpha);
         let told = self.names.iter().zip(&self.inputs).zip(&by_trace);
         let told = told.map(|((name, inputs), of)| (name.as_str(), inputs.as_slice(), of.counts));
@@ -297,6 +343,7 @@ impl Judge {
             dynamic_thresholds_alpha: common_dt_alpha(self.replayed.values()),
             alpha_is_assumed,
             advice,
+            against_now,
             own_policy,
             slack_bytes: common_slack_bytes(self.replayed.values()),
             policies: policies.filter(|section| section.policy != ReplayPolicy::Credence).collect(),

@@ -20,6 +20,12 @@ pub struct SwitchDrops {
     pub switch_id: u16,
     /// Its name in its description; null if that has none.
     pub name: Option<String>,
+    /// Its ports.
+    #[serde(default)]
+    pub ports: usize,
+    /// Its shared buffer, bytes.
+    #[serde(default)]
+    pub buffer_bytes: u32,
     /// Highest occupancy of LQD's buffer that an arrival met, as a share of the buffer.
     pub peak_occupancy: f64,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
@@ -90,6 +96,7 @@ impl Places {
     ) -> Vec<SwitchDrops> {
         let of = |(&(trace, switch_id), replayed): (&(usize, u16), &Replayed)| {
             let &permille = self.peaks.get(&(trace, switch_id))?;
+            let spec = specs.get(trace)?.get(switch_id)?;
             let first = (trace, switch_id, 0, 0);
             let own = self.queues.range(first..=(trace, switch_id, u16::MAX, u8::MAX));
             let mut tally = Tally::default();
@@ -98,7 +105,9 @@ impl Places {
             Some(SwitchDrops {
                 trace,
                 switch_id,
-                name: specs.get(trace)?.get(switch_id)?.name.clone(),
+                name: spec.name.clone(),
+                ports: spec.ports(),
+                buffer_bytes: spec.buffer_bytes,
                 peak_occupancy,
                 dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
                 own_policy: replayed.own_policy.to_string(),

@@ -153,10 +153,11 @@ impl Tried {
     }
 }
 
-/// Compares those that are tried, what the switch has, Credence with the model, and LQD.
+/// Compares those that are tried, what the switch has, Credence with the model, LQD, and what the switch has on rows that count
+/// alone.
 fn contrasts(tried: &[Tried]) -> Contrasts {
     let trained = tried.iter().map(|_| false);
-    Contrasts::new(trained.chain([false, true, false]).collect())
+    Contrasts::new(trained.chain([false, true, false, true]).collect())
 }
 
 /// An alpha for each queue, compared with one alpha and with what the switch has.
@@ -276,7 +277,11 @@ impl Rivals {
         if !self.is_large {
             let by_lqd: Vec<bool> = arrivals.iter().map(|arrival| arrival.dropped).collect();
             let tried = (0..self.tried.len()).map(|place| trace.replay.rejected(place));
-            self.contrasts.add(arrivals, specs, tried.chain([by_own, by_credence, &by_lqd]));
+            self.contrasts.add(
+                arrivals,
+                specs,
+                tried.chain([by_own, by_credence, &by_lqd, by_own]),
+            );
         }
     }
 
@@ -353,6 +358,28 @@ impl Rivals {
         self.possible(own).min_by_key(|&place| self.contrasts.lost_bytes(place, false))
     }
 
+    /// What a policy transmits more than what the switch has, of arrivals that count; none if that is not known by episode.
+    pub(super) fn gain_of_counted(&self, policy: &str, own: Option<&str>) -> Option<EpisodeGain> {
+        let (tried, best) = (&self.tried, self.best(own));
+        if self.is_large {
+            return None;
+        }
+        let (place, choices) = match policy {
+            "lqd" => (tried.len() + 2, 1),
+            _ if self.model_policy().as_deref() == Some(policy) => (tried.len() + 1, 1),
+            _ => {
+                let place = tried.iter().position(|of| of.policy.label == policy)?;
+                (place, if best == Some(place) { self.possible(own).count() as u64 } else { 1 })
+            }
+        };
+        Some(self.contrasts.gain(place, tried.len() + 3, choices))
+    }
+
+    /// Credence with the model, as the registry names it.
+    pub(super) fn model_policy(&self) -> Option<String> {
+        self.model.as_ref().map(|name| format!("credence:model={name}"))
+    }
+
     fn advice(
         &self,
         rivals: &RivalsSection,
@@ -396,10 +423,8 @@ impl Rivals {
             choices: self.class_alphas.settings(ALPHA_EXPONENTS.count()),
             place: Place::ByQueue,
         });
-        let model = self
-            .model
-            .as_ref()
-            .map(|name| single(Cost::Credence, format!("credence:model={name}"), credence, true));
+        let model =
+            self.model_policy().map(|policy| single(Cost::Credence, policy, credence, true));
         let contenders =
             [alpha, queues, model, Some(single(Cost::OtherChip, "lqd".to_owned(), lqd, false))];
         let gain = |a: Place, b: Place, choices: u64| -> Option<EpisodeGain> {

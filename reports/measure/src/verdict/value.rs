@@ -1,6 +1,7 @@
 //! The verdict: all its numbers in one value.
 
 use super::advice::Advice;
+use super::against_now::AgainstNow;
 use super::check::{CheckResult, CheckStatus};
 use super::congestion::{CongestionSection, OccupancySection};
 use super::drop_counts::DropCounts;
@@ -19,7 +20,7 @@ use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 16;
+pub const VERDICT_SCHEMA_VERSION: u32 = 17;
 
 /// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +87,9 @@ pub struct Verdict {
     pub conclusion: Conclusion,
     /// What to do, over all arrivals.
     pub advice: Advice,
+    /// What policies lose of the arrivals that count, against what the switch has.
+    #[serde(default)]
+    pub against_now: Vec<AgainstNow>,
     /// All arrivals, by what LQD, the switch's own policy, the best alpha, the real switch and the model did with them.
     pub counts: DropCounts,
     /// What the real switch dropped, by reason; empty if the traces tell of no real drops.

@@ -37,7 +37,7 @@ pub(super) fn read(trees: &[ArrayTree], features: usize) -> Result<Foreign, Impo
     let blur = if is_exact || built.len() == 1 { 0.0 } else { rounding };
     let (base, threshold, sums) = (0.0, 0.0, Values::F64);
     let forest = ValueForest { trees: built, base, threshold, sums, blur };
-    Ok(Foreign { producer: None, names: Vec::new(), features, forest })
+    Ok(Foreign { producer: None, names: Vec::new(), features, forest, zero_elsewhere: 0 })
 }
 
 impl ArrayTree {

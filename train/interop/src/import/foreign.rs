@@ -12,6 +12,9 @@ pub(super) struct Foreign {
     /// How many features a row has.
     pub(super) features: usize,
     pub(super) forest: ValueForest,
+    /// Splits that send a missing value to another side than 0. Where it is not recorded what was missing, these decide 0
+    /// otherwise if it was.
+    pub(super) zero_elsewhere: usize,
 }
 
 /// What readers are told.
@@ -56,6 +59,19 @@ pub(super) fn check_trees(count: usize) -> Result<(), ImportError> {
         1..=MAX_TREES => Ok(()),
         _ => Err(refused(at, format!("has {count} trees; at most {MAX_TREES} are imported"))),
     }
+}
+
+/// Whether `part` is somewhere in a file.
+pub(super) fn has(file: &[u8], part: &[u8]) -> bool {
+    file.windows(part.len()).any(|found| found == part)
+}
+
+/// Refuses an objective whose scores tell no drop without a threshold.
+pub(super) fn unknown_objective(at: &str, objective: &str) -> ImportError {
+    let why = format!(
+        "is {objective:?}, of which we do not know when it means a drop; give the threshold, the score above which it does"
+    );
+    refused(at, why)
 }
 
 pub(super) fn wrong(at: &str, problem: String) -> ImportError {

@@ -1,6 +1,6 @@
 //! LightGBM's text model, as `Booster.save_model` writes it.
 
-use super::foreign::{Foreign, Reading, check_trees, refused, wrong};
+use super::foreign::{Foreign, Reading, check_trees, refused, unknown_objective, wrong};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
@@ -34,6 +34,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
             .map(|(_, version)| format!("lightgbm model {version}")),
         names: header.text("feature_names")?.split(' ').map(str::to_owned).collect(),
         features,
+        zero_elsewhere: 0,
         forest: ValueForest {
             trees: trees.collect::<Result<_, _>>()?,
             base: 0.0,
@@ -73,12 +74,7 @@ impl DropRule {
             {
                 above(0.5, 0.0)
             }
-            _ => Err(refused(
-                "objective",
-                format!(
-                    "is {objective:?}, of which we do not know when it means a drop; give the score above which it does"
-                ),
-            )),
+            _ => Err(unknown_objective("objective", objective)),
         }
     }
 
@@ -105,7 +101,8 @@ fn sections(text: &str) -> Result<(Section<'_>, Vec<Section<'_>>), ImportError> 
     let mut trees: Vec<Section<'_>> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.trim_end();
-        if text == "end of trees" {
+        // Version 2 goes on with what features are worth.
+        if ["end of trees", "feature importances:"].contains(&text) {
             return Ok((header, trees));
         }
         if text.is_empty() {
@@ -179,6 +176,8 @@ fn read_tree(at: usize, tree: &Section<'_>, features: usize) -> Result<ValueTree
     let kinds: Vec<u8> = tree.column("decision_type", splits)?;
     let left: Vec<i64> = tree.column("left_child", splits)?;
     let right: Vec<i64> = tree.column("right_child", splits)?;
+    // Of the first versions 2: what 0 is replaced by.
+    let instead: Vec<f64> = tree.numbers("default_value")?;
     // Splits are numbered first, then leaves: -1 is the first leaf.
     let number = |child: i64| {
         if child < 0 { splits.saturating_add((-(child + 1)) as usize) } else { child as usize }
@@ -190,6 +189,9 @@ fn read_tree(at: usize, tree: &Section<'_>, features: usize) -> Result<ValueTree
         }
         let threshold = thresholds[node];
         check_kind(kinds[node], threshold)?;
+        if let Some(&instead) = instead.get(node) {
+            check_missing(true, instead <= threshold, threshold)?;
+        }
         Ok(ForeignNode::Split {
             feature: split_features[node],
             threshold,

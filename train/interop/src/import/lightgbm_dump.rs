@@ -1,6 +1,6 @@
 //! LightGBM's JSON dump, as `Booster.dump_model()` gives it and Python's `json` writes it.
 
-use super::foreign::{Foreign, Reading, check_trees};
+use super::foreign::{Foreign, Reading, check_trees, has};
 use super::lightgbm::{DropRule, check_missing};
 use super::printed::check_digits;
 use crate::ImportError;
@@ -44,8 +44,7 @@ struct NodeText {
 
 /// Whether a file of JSON is such a dump: no other that we read has this key.
 pub(super) fn is_dump(file: &[u8]) -> bool {
-    const KEY: &[u8] = b"\"tree_structure\"";
-    file.windows(KEY.len()).any(|part| part == KEY)
+    has(file, b"\"tree_structure\"")
 }
 
 pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, ImportError> {
@@ -73,6 +72,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         producer: dump.version.map(|version| format!("lightgbm model {version}")),
         names: dump.feature_names,
         features,
+        zero_elsewhere: 0,
         forest: ValueForest {
             trees: built.collect::<Result<_, _>>()?,
             base: 0.0,

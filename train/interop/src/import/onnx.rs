@@ -34,6 +34,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         producer: (producer != " ").then(|| producer.trim().to_owned()),
         names: Vec::new(),
         features,
+        zero_elsewhere: 0,
         forest: ValueForest {
             trees: trees.collect::<Result<_, _>>()?,
             base: outcome.base,

@@ -1,6 +1,8 @@
 //! XGBoost's JSON model, as `save_model("m.json")` writes it.
 
-use super::foreign::{Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, wrong};
+use super::foreign::{
+    Foreign, LOGISTIC_BLUR, Reading, check_trees, refused, unknown_objective, wrong,
+};
 use crate::ImportError;
 use crate::threshold::{Comparison, Values};
 use crate::values::{ForeignNode, Leaf, ValueForest, ValueTree};
@@ -48,6 +50,8 @@ struct Booster {
 
 #[derive(Deserialize)]
 struct Trees {
+    /// A linear model has none.
+    #[serde(default)]
     trees: Vec<TreeText>,
 }
 
@@ -58,6 +62,9 @@ struct TreeText {
     /// Thresholds, and values of leaves.
     split_conditions: Vec<f32>,
     split_indices: Vec<usize>,
+    /// Whether a missing value goes left.
+    #[serde(default)]
+    default_left: Vec<u8>,
     #[serde(default)]
     split_type: Vec<u8>,
 }
@@ -80,18 +87,24 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     let booster = learner.gradient_booster;
     let trees = match (booster.name.as_str(), booster.model) {
         ("gbtree", Some(model)) => model.trees,
+        ("gbtree", None) => {
+            let problem =
+                "has no trees; it seems to be what save_config() gives: give what save_model wrote";
+            return Err(wrong("the file", problem.to_owned()));
+        }
         (name, _) => {
-            return Err(refused(
-                "learner.gradient_booster",
-                format!("is {name:?}; only \"gbtree\" is imported"),
-            ));
+            let has = if name == "gblinear" { ", a linear model without trees" } else { "" };
+            let why = format!("is {name:?}{has}; only \"gbtree\" is imported");
+            return Err(refused("learner.gradient_booster", why));
         }
     };
     check_trees(trees.len())?;
     let features: usize = params.num_feature.parse().map_err(|_| {
         wrong("num_feature", format!("{:?} is not a number of features", params.num_feature))
     })?;
-    let decision = DropRule::parse(&learner.objective.name, &params.base_score)?;
+    let objective = &learner.objective.name;
+    let decision = DropRule::parse(objective, &params.base_score, &version, reading.threshold)?;
+    let zero_elsewhere = trees.iter().map(TreeText::zero_elsewhere).sum();
     let trees = trees.iter().enumerate().map(|(at, tree)| tree.read(at, features));
     Ok(Foreign {
         producer: (!version.is_empty()).then(|| {
@@ -100,10 +113,11 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         }),
         names: learner.feature_names,
         features,
+        zero_elsewhere,
         forest: ValueForest {
             trees: trees.collect::<Result<_, _>>()?,
             base: decision.base,
-            threshold: reading.threshold.unwrap_or(decision.threshold),
+            threshold: decision.threshold,
             sums: Values::F32,
             blur: decision.blur,
         },
@@ -118,7 +132,13 @@ struct DropRule {
 }
 
 impl DropRule {
-    fn parse(objective: &str, base_score: &str) -> Result<Self, ImportError> {
+    /// `given` is the threshold of scores, which objectives that tell no drop need.
+    fn parse(
+        objective: &str,
+        base_score: &str,
+        version: &[u64],
+        given: Option<f64>,
+    ) -> Result<Self, ImportError> {
         // Since version 3 a list, of one.
         let text = base_score.trim_start_matches('[').trim_end_matches(']');
         let base: f32 = text
@@ -126,33 +146,67 @@ impl DropRule {
             .ok()
             .filter(|base: &f32| base.is_finite())
             .ok_or_else(|| wrong("base_score", format!("{base_score:?} is not a number")))?;
-        match objective {
+        let base = f64::from(base);
+        let out_of_range =
+            |range: &str| wrong("base_score", format!("{base_score} is not {range}"));
+        // Logarithms are XGBoost's, in f32.
+        let error = |of: f64| 4.0 * f64::from(f32::EPSILON) * (1.0 + of.abs());
+        let at = "learner.objective";
+        let (base, blur) = match objective {
             "binary:logistic" | "reg:logistic" => {
-                let share = f64::from(base);
-                if !(share > 0.0 && share < 1.0) {
-                    return Err(wrong(
-                        "base_score",
-                        format!("{base_score} is not between 0 and 1"),
-                    ));
+                if !(base > 0.0 && base < 1.0) {
+                    return Err(out_of_range("between 0 and 1"));
                 }
-                let base = -(1.0 / share - 1.0).ln();
-                // The logarithm is XGBoost's, in f32, of a quotient in f32.
-                let error =
-                    4.0 * f64::from(f32::EPSILON) * (1.0 + base.abs() + 1.0 / (1.0 - share));
-                Ok(DropRule { base, threshold: 0.0, blur: LOGISTIC_BLUR + error })
+                let margin = -(1.0 / base - 1.0).ln();
+                (margin, LOGISTIC_BLUR + error(margin.abs() + 1.0 / (1.0 - base)))
             }
-            "reg:squarederror" => Ok(DropRule { base: f64::from(base), threshold: 0.5, blur: 0.0 }),
-            _ => Err(refused(
-                "learner.objective",
-                format!(
-                    "is {objective:?}; known are binary:logistic, reg:logistic and reg:squarederror"
-                ),
-            )),
-        }
+            "count:poisson" | "reg:gamma" | "reg:tweedie" | "survival:aft" | "survival:cox" => {
+                if base <= 0.0 {
+                    return Err(out_of_range("above 0"));
+                }
+                (base.ln(), error(base.ln()))
+            }
+            "binary:logitraw" if version < &[2, 1] => {
+                let why = "is \"binary:logitraw\" of a version before 2.1, whose base score is not known to be a sum or a share; load and save the model with a newer one";
+                return Err(refused(at, why.to_owned()));
+            }
+            "binary:hinge"
+            | "binary:logitraw"
+            | "rank:map"
+            | "rank:ndcg"
+            | "rank:pairwise"
+            | "reg:absoluteerror"
+            | "reg:pseudohubererror"
+            | "reg:quantileerror"
+            | "reg:squarederror"
+            | "reg:squaredlogerror" => (base, 0.0),
+            _ => {
+                let why = format!(
+                    "is {objective:?}, of which we do not know how its base score is kept; import its dump (dump_model) with a threshold"
+                );
+                return Err(refused(at, why));
+            }
+        };
+        let threshold = match (given, objective) {
+            (Some(given), _) => given,
+            (None, "binary:logistic" | "reg:logistic") => 0.0,
+            (None, "reg:squarederror") => 0.5,
+            _ => return Err(unknown_objective(at, objective)),
+        };
+        Ok(DropRule { base, threshold, blur })
     }
 }
 
 impl TreeText {
+    /// Splits that send a missing value to another side than 0.
+    fn zero_elsewhere(&self) -> usize {
+        let nodes = self.left_children.iter().zip(&self.split_conditions).zip(&self.default_left);
+        let differs = |&((&left, &threshold), &default): &((&i64, &f32), &u8)| {
+            left != -1 && (default != 0) != (0.0 < threshold)
+        };
+        nodes.filter(differs).count()
+    }
+
     fn read(&self, at: usize, features: usize) -> Result<ValueTree, ImportError> {
         let nodes = self.left_children.len();
         let lengths = [

@@ -44,11 +44,13 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         return Err(ImportError::Features(problem.to_owned()));
     };
     check_digits(trees.iter().flatten().filter_map(NodeText::number))?;
+    let zero_elsewhere = trees.iter().flatten().filter(|node| node.sends_zero_elsewhere()).count();
     let trees = trees.iter().enumerate().map(|(at, tree)| build(at, tree, features));
     Ok(Foreign {
         producer: Some("xgboost".to_owned()),
         names: Vec::new(),
         features: features.len(),
+        zero_elsewhere,
         forest: ValueForest {
             trees: trees.collect::<Result<_, _>>()?,
             base: 0.0,

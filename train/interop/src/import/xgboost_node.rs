@@ -15,6 +15,7 @@ pub(super) struct NodeText {
     pub(super) split_condition: Option<serde_json::Value>,
     pub(super) yes: Option<usize>,
     pub(super) no: Option<usize>,
+    pub(super) missing: Option<usize>,
     #[serde(default)]
     pub(super) children: Vec<NodeText>,
 }
@@ -23,6 +24,12 @@ impl NodeText {
     /// Its threshold, or its leaf's value.
     pub(super) fn number(&self) -> Option<f64> {
         self.leaf.or_else(|| self.split_condition.as_ref()?.as_f64())
+    }
+
+    /// Whether it is a split that sends a missing value to another side than 0.
+    pub(super) fn sends_zero_elsewhere(&self) -> bool {
+        let of_zero = if self.number() > Some(0.0) { self.yes } else { self.no };
+        self.leaf.is_none() && self.missing.is_some() && self.missing != of_zero
     }
 
     /// The node, with the columns of its features.

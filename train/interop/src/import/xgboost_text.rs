@@ -52,7 +52,7 @@ fn node(text: &str) -> Result<NodeText, &'static str> {
     node.split = Some(name.to_owned());
     node.split_condition = serde_json::Number::from_f64(threshold).map(Into::into);
     let child = |key| field(fields, key).and_then(|number| number.parse().ok());
-    (node.yes, node.no) = (child("yes"), child("no"));
+    (node.yes, node.no, node.missing) = (child("yes"), child("no"), child("missing"));
     Ok(node)
 }
 

@@ -12,7 +12,7 @@ fn read(name: &str) -> Vec<u8> {
 }
 
 fn imported(name: &str, file: &[u8]) -> Result<Model, ImportError> {
-    import(file, &ImportTask { allow_rounding: true, ..task(name) })
+    import(file, &ImportTask { allow_rounding: true, ..task(name) }).map(|imported| imported.model)
 }
 
 /// What is wrong with `name` after `from` in it became `to`.
@@ -39,6 +39,13 @@ fn faults_say_where_they_are() {
         fault("boosted.xgboost.json", "\"left_children\":[1,", "\"left_children\":[0,"),
         fault("boosted.xgboost.json", "\"split_type\":[0", "\"split_type\":[1"),
         fault("boosted.xgboost.json", "\"name\":\"gbtree\"", "\"name\":\"dart\""),
+        fault("boosted.xgboost.json", "\"name\":\"gbtree\"", "\"name\":\"gblinear\""),
+        fault(
+            "boosted.xgboost.json",
+            "\"gradient_booster\":{\"model\"",
+            "\"gradient_booster\":{\"m\"",
+        ),
+        fault("boosted.xgboost.json", "binary:logistic", "my:own"),
         fault("dump.xgboost.json", "\"yes\": 1", "\"yes\": 77"),
         fault("dump.xgboost.json", "\"split\": \"f", "\"split\": \"g"),
         fault("dump.xgboost.json", "-0.196721315", "-0.196721"),
@@ -66,10 +73,13 @@ fn faults_say_where_they_are() {
         "tree 0: it splits on categories, which integer trees do not",
         "tree 0: it has linear functions in its leaves, which integer trees do not",
         "tree 0 (from line 12): left_child has 6 values, expected 5",
-        "learner.objective: is \"rank:ndcg\"; known are",
+        "learner.objective: is \"rank:ndcg\", of which we do not know when it means a drop; give the threshold",
         "tree 0, node 0: is reached twice from the root",
         "tree 0: it splits on categories, which integer trees do not",
         "learner.gradient_booster: is \"dart\"; only \"gbtree\" is imported",
+        "learner.gradient_booster: is \"gblinear\", a linear model without trees; only \"gbtree\"",
+        "the file: has no trees; it seems to be what save_config() gives: give what save_model wrote",
+        "learner.objective: is \"my:own\", of which we do not know how its base score is kept",
         "tree 0, node 77: is not there",
         "tree 0, node 0: splits on \"g",
         "tree 0, node 7: has -0.196721, which is not how nine digits print",
@@ -117,6 +127,7 @@ fn what_is_no_forest_says_what_would_be() {
         (b"\x80\x04\x95", "pickle"),
         (b"hello", "begins like none"),
         (b"{}", "is not a model that XGBoost saved as JSON"),
+        (b"{\"features_info\":{},\"oblivious_trees\":[]}", "it is CatBoost's JSON"),
         (b"[]", "has no trees"),
         (b"tree\n", "the file is cut off"),
         (b"\x08", "is not ONNX"),

@@ -37,6 +37,7 @@ pub(crate) fn decide_by_turns(
 ) -> Vec<Verdict> {
     let files = forests.map(|forest| table_of(spec, features, forest));
     let [table, next] = [0, 1].map(|of| Table::parse(&files[of]).expect("a table"));
+    let spec = &beside_the_pool(spec);
     let switch = constants(spec);
     refuses_others(&switch);
     let mut memory = Owned::new(spec, packets);
@@ -62,7 +63,7 @@ pub(crate) fn decide_by_turns(
     }
     assert!(most > 0 && most <= spec.buffer_bytes);
     assert!(credence.precision() <= DriftMonitor::ONE);
-    assert_eq!(credence.unheld(), 0);
+    assert_eq!((credence.unheld(), credence.unmatched()), (0, 0));
     let [port, queue] = [spec.ports() as u32, u32::from(spec.queues_per_port)];
     for [port, queue, size_bytes] in [[port, 0, 1], [0, queue, 1], [0, 0, 0]] {
         assert_eq!(credence.arrival(port, queue, size_bytes, 0), Verdict::NoRoom);
@@ -82,14 +83,14 @@ pub(crate) fn replaced(
     credence.expect("it is ready").replace_table(next)
 }
 
-fn table_of(spec: &SwitchSpec, features: &FeatureSet, forest: &Forest) -> Vec<u8> {
+pub(super) fn table_of(spec: &SwitchSpec, features: &FeatureSet, forest: &Forest) -> Vec<u8> {
     let mut origin = Origin::new("m", &"0".repeat(64), features);
     origin.average_ns = Some(spec.base_rtt_ns);
     let files = export(forest, &origin, "dct".parse().expect("a target")).expect("exportable");
     files.into_iter().next().expect("a table").bytes
 }
 
-struct Owned {
+pub(super) struct Owned {
     ports: Vec<PortState>,
     queues: Vec<QueueState>,
     packets: Vec<PacketState>,
@@ -102,7 +103,7 @@ struct Owned {
 }
 
 impl Owned {
-    fn new(spec: &SwitchSpec, packets: usize) -> Self {
+    pub(super) fn new(spec: &SwitchSpec, packets: usize) -> Self {
         let (ports, queues) = (spec.ports(), spec.queues());
         Owned {
             ports: vec![PortState::IDLE; ports],
@@ -117,7 +118,7 @@ impl Owned {
         }
     }
 
-    fn borrowed(&mut self) -> Memory<'_> {
+    pub(super) fn borrowed(&mut self) -> Memory<'_> {
         Memory {
             ports: &mut self.ports,
             queues: &mut self.queues,
@@ -132,7 +133,21 @@ impl Owned {
     }
 }
 
-fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
+/// Queues that do not share have all that they could need beside the buffer.
+pub(super) fn beside_the_pool(spec: &SwitchSpec) -> SwitchSpec {
+    if spec.shared.iter().all(|&shares| shares) {
+        return spec.clone();
+    }
+    let queues = || spec.shared.iter().enumerate();
+    let reserved = |(queue, &shares)| if shares { spec.reserved_bytes_of(queue) } else { u32::MAX };
+    SwitchSpec {
+        reserved_bytes: queues().map(reserved).collect(),
+        pushable: queues().map(|(queue, &shares)| shares && spec.pushable[queue]).collect(),
+        ..spec.clone()
+    }
+}
+
+pub(super) fn constants(spec: &SwitchSpec) -> SwitchConstants<'_> {
     SwitchConstants {
         queues_per_port: spec.queues_per_port.into(),
         buffer_bytes: spec.buffer_bytes,

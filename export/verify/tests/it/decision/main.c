@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         || m_arrival(&state, 0, M_QUEUES_PER_PORT, 1, 0) != M_NO_ROOM
         || m_arrival(&state, 0, 0, 0, 0) != M_NO_ROOM)
         return 4;
-    if (state.unheld != 0 || state.stepped_back != 0)
+    if (state.unheld != 0 || state.stepped_back != 0 || state.unmatched != 0)
         return 5;
     /* A clock that steps back is counted. */
     m_departure(&state, 0, 0, 1, state.now_ns - 1);

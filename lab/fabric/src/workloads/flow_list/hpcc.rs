@@ -1,6 +1,7 @@
 //! `flow.txt`, what the ns-3 of HPCC (Li et al., SIGCOMM 2019) and many after it reads: the number
 //! of flows, then a line for each: sender, receiver, priority group, destination port, bytes,
-//! start in seconds (`traffic_gen/README.md` of `alibaba-edu/High-Precision-Congestion-Control`).
+//! start in seconds (`traffic_gen/README.md` of `alibaba-edu/High-Precision-Congestion-Control`). ConWeave's ns-3 (Song et
+//! al., SIGCOMM 2023) leaves out the port.
 
 use super::error::FlowListError;
 use super::line::Line;
@@ -45,10 +46,15 @@ impl Hpcc {
         queue: u8,
     ) -> Result<Flow, FlowListError> {
         let cells: Vec<&str> = line.text.split_whitespace().collect();
-        let Ok([from, to, group, port, bytes, start]) = <[&str; 6]>::try_from(cells.as_slice())
-        else {
-            let (count, fields) = (cells.len(), FIELDS.join(" "));
-            return Err(line.wrong(format!("has {count} fields, expected 6: {fields}")));
+        let (from, to, group, port, bytes, start) = match cells[..] {
+            [from, to, group, port, bytes, start] => (from, to, group, port, bytes, start),
+            [from, to, group, bytes, start] => (from, to, group, "0", bytes, start),
+            _ => {
+                let (count, fields) = (cells.len(), FIELDS.join(" "));
+                let problem =
+                    format!("has {count} fields, expected 6: {fields}, or 5 without dport");
+                return Err(line.wrong(problem));
+            }
         };
         line.number::<u64>(FIELDS[2], group)?;
         line.number::<u64>(FIELDS[3], port)?;

@@ -101,7 +101,17 @@ impl Htsim {
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_default();
             match word {
-                "start" => start_ns = Some(line.time_ns("start", value(), PICOSECONDS)?),
+                "start" => {
+                    let start = value();
+                    if start.contains('.') {
+                        let problem = format!(
+                            "is {start}, and picoseconds have no fraction: starts look like microseconds, as htsim \
+                             saves them; multiply them by 1,000,000"
+                        );
+                        return Err(line.field("start", problem));
+                    }
+                    start_ns = Some(line.time_ns("start", start, PICOSECONDS)?);
+                }
                 "size" => size_bytes = Some(line.number("size", value())?),
                 "id" => drop(line.number::<u64>("id", value())?),
                 "prio" => drop(line.number::<u64>("prio", value())?),

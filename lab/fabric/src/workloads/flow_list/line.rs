@@ -1,6 +1,7 @@
 //! Lines of a list, and numbers in them.
 
 use super::error::FlowListError;
+use std::cell::Cell;
 use std::io::{BufRead, Read};
 
 /// No line is as long, bytes.
@@ -14,6 +15,8 @@ pub(super) struct Line {
     /// Its number, from 1.
     pub(super) number: usize,
     pub(super) text: String,
+    /// Whether a time in it was rounded.
+    pub(super) is_rounded: Cell<bool>,
 }
 
 impl Line {
@@ -47,6 +50,9 @@ impl Line {
     ) -> Result<u64, FlowListError> {
         let ns = text.parse::<f64>().ok().map(|time| time * unit_ns);
         let ns = ns.filter(|ns| (0.0..=LATEST_NS).contains(ns));
+        // Beyond what multiplying rounds.
+        let is_rounded = |ns: f64| (ns - ns.round()).abs() > 1e-6_f64.max(ns * f64::EPSILON);
+        self.is_rounded.set(ns.is_some_and(is_rounded));
         ns.map(|ns| ns.round() as u64).ok_or_else(|| {
             let latest = LATEST_NS / unit_ns;
             self.field(column, format!("is {text:?}, expected {unit}, 0 to {latest:.0}"))
@@ -84,7 +90,7 @@ impl<R: BufRead> Lines<R> {
             let text = String::from_utf8_lossy(&self.bytes);
             let text = text.trim();
             if !text.is_empty() {
-                return Ok(Some(Line { number, text: text.to_owned() }));
+                return Ok(Some(Line { number, text: text.to_owned(), ..Line::default() }));
             }
         }
     }

@@ -8,6 +8,7 @@ use super::line::Lines;
 use crate::fabric::Flow;
 use crate::fabric::Workload;
 use crate::transport::Transport;
+use dropcast_data::other_kind;
 use std::io::BufRead;
 
 /// Flows of a list, at most: all of them are in memory.
@@ -41,7 +42,7 @@ impl FlowList {
     ///   given ones if absent). Other columns are skipped. Incast flows with the same start,
     ///   receiver and size are answers to one request.
     /// - What HPCC's ns-3 reads (`flow.txt`): the number of flows, then for each sender, receiver,
-    ///   priority group, port, bytes and seconds. As there, lines after that many are not read.
+    ///   priority group, port (or none, as in ConWeave's), bytes and seconds. As there, lines after that many are not read.
     /// - A connection matrix of htsim (`.cm`), without triggers and failures; starts are in
     ///   picoseconds.
     ///
@@ -58,13 +59,16 @@ impl FlowList {
     ) -> Result<Self, FlowListError> {
         let mut lines = Lines::new(text);
         let first = lines.next()?.unwrap_or_default();
+        if let Some((problem, hint)) = other_kind(first.text.as_bytes()) {
+            return Err(first.wrong(format!("{problem}; {hint}")));
+        }
         let mut format = match first.text.as_str() {
             text if Hpcc::begins(text) => Format::Hpcc(Hpcc::new(&first, MOST_FLOWS)?),
             text if Htsim::begins(text) => Format::Htsim(Htsim::new(&first, MOST_FLOWS)?),
             _ => Format::Csv(Csv::new(&first.text)?),
         };
         let mut flows = Vec::new();
-        let mut note = None;
+        let (mut note, mut rounded) = (None, 0_usize);
         while let Some(line) = lines.next()? {
             let flow = match &mut format {
                 Format::Csv(csv) => Some(csv.flow(&line, transport, queue)?),
@@ -76,6 +80,7 @@ impl FlowList {
                 Format::Htsim(htsim) => htsim.flow(&line, transport, queue)?,
             };
             let Some(flow) = flow else { continue };
+            rounded += usize::from(line.is_rounded.get());
             check(&flow).map_err(|problem| line.wrong(problem))?;
             if flows.len() == MOST_FLOWS {
                 return Err(line.wrong(format!("is one too many, expected {MOST_FLOWS} flows")));
@@ -87,6 +92,10 @@ impl FlowList {
             Format::Hpcc(hpcc) => hpcc.check_count(flows.len())?,
             Format::Htsim(htsim) => htsim.check_count(flows.len())?,
         }
+        let rounding = (rounded > 0)
+            .then(|| format!("flow list: starts rounded to whole nanoseconds: {rounded}"));
+        let notes: Vec<String> = note.into_iter().chain(rounding).collect();
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
         Ok(FlowList { note, ..FlowList::new(flows) })
     }
 
@@ -95,7 +104,7 @@ impl FlowList {
         self.flows.as_slice()
     }
 
-    /// What of its text was not read, if anything.
+    /// What of its text was not read, and which starts were rounded, if any.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }

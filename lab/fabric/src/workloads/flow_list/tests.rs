@@ -59,6 +59,7 @@ fn flows_are_read_in_any_order_of_columns_and_sorted_by_start() {
 #[test]
 fn mistakes_of_tables_are_named_with_line_and_column() {
     check("", "no column \"start_ns\"");
+    check("version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS, not the file");
     check("start_ns,src_host,dst_host\n", "no column \"size_bytes\"");
     let required = "start_ns,src_host,dst_host,size_bytes";
     check(&format!("{required},Transport\n"), "\"Transport\" is not read as transport; rename");
@@ -79,6 +80,11 @@ fn flows_are_read_as_hpcc_writes_them() {
     let list = read("2 \n\n7 300 3 100 1500 2.000000123\n0\t1 3 100 1 2\n").expect("valid");
     let expected = [flow(2_000_000_000, 0, 1, 1), flow(2_000_000_123, 7, 300, 1500)];
     assert_eq!((list.flows(), list.note()), (&expected[..], None));
+    // ConWeave's has no port.
+    let list = read("2\n7 300 3 1500 2.0000001234\n0\t1 3 1 2\n").expect("valid");
+    let rounded = [flow(2_000_000_000, 0, 1, 1), flow(2_000_000_123, 7, 300, 1500)];
+    let note = Some("flow list: starts rounded to whole nanoseconds: 1");
+    assert_eq!((list.flows(), list.note()), (&rounded[..], note));
     assert!(read("0\n").expect("valid").flows().is_empty());
 }
 
@@ -96,7 +102,7 @@ fn mistakes_of_hpccs_lists_are_named_with_line_and_field() {
     check("2\n0 1 3 100 9 2\n", "line 1: says 2 flows, there are 1");
     check("99999999999999999999999\n", "line 1: is 99999999999999999999999 flows, expected at");
     check("4000000000\n", "line 1: is 4000000000 flows, expected at most");
-    check("1\n0 1 3 9 2\n", "line 2: has 5 fields, expected 6: src dst pg dport size_bytes");
+    check("1\n0 1 3 9\n", "line 2: has 4 fields, expected 6: src dst pg dport size_bytes");
     check("1\n\n0 1 3 100 9 2 x\n", "line 3: has 7 fields");
     check("1\n0 70000 3 100 9 2\n", "line 2: dst: is \"70000\", expected a whole number of 2");
     check("1\n0 1 x 100 9 2\n", "line 2: pg: is \"x\"");
@@ -113,11 +119,11 @@ fn mistakes_of_hpccs_lists_are_named_with_line_and_field() {
 fn connections_are_read_as_htsim_writes_them() {
     let list = read(
         "# two flows\nNodes 16\nConnections 2\nTriggers 0\n\n\
-         15->0 id 1 start 0 size 2000000\n#\n3->4 size 9 prio 2 start 1500.000000\n",
+         15->0 id 1 start 0 size 2000000\n#\n3->4 size 9 prio 2 start 1500\n",
     );
     let list = list.expect("valid");
     assert_eq!(list.flows(), [flow(0, 15, 0, 2_000_000), flow(2, 3, 4, 9)]);
-    assert_eq!(list.note(), None);
+    assert_eq!(list.note(), Some("flow list: starts rounded to whole nanoseconds: 1"));
 }
 
 #[test]
@@ -137,6 +143,8 @@ fn mistakes_of_htsims_lists_are_named_with_their_line() {
     check(&format!("{header}0->1 size 9\n"), "line 3: has no start");
     check(&format!("{header}0->1 start 0\n"), "line 3: has no size");
     check(&format!("{header}0->1 start\n"), "line 3: start: is \"\", expected picoseconds");
+    let says = "line 3: start: is 100.500000, and picoseconds have no fraction: starts look like microseconds";
+    check(&format!("{header}0->1 start 100.500000 size 9\n"), says);
     check(&format!("{header}0->1 start -1 size 9\n"), "line 3: start: is \"-1\"");
     check(&format!("{header}0->1 start 0 size 9 rate 5\n"), "line 3: \"rate\" is not read");
     check(&format!("{header}0->1 id 1 trigger 2 size 9\n"), "line 3: has flows that wait");
