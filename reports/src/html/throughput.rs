@@ -1,48 +1,32 @@
 //! Throughput by policy.
 
-use super::body::{Body, Data};
+use super::body::Body;
 use super::table::Cell;
 use crate::verdict_figures::switch_name;
-use crate::{figures, numbers, rival_words, verdict_words};
+use crate::{numbers, rival_words, verdict_words};
 use dropcast_measure::verdict::Verdict;
 use dropcast_measure::{PolicySection, ReplaySection, ReplayTotals};
 use dropcast_replay::{ReplayPolicy, Sent};
 
-pub(super) fn write(page: &mut Body, replay: &ReplaySection, verdict: Option<&Verdict>) {
-    page.section("policies", "What every policy transmits");
-    if let [only] = replay.switches.as_slice() {
-        page.paragraph(&format!(
-            "There is one switch, number {}, with {} ports.",
-            only.switch_id, only.ports
-        ));
-    }
-    let rows = match verdict {
-        Some(verdict) => {
-            let mut rows = verdict_words::rows(verdict);
-            let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
-            let model = replay.total.policies.iter().find(credence);
-            rows.splice(1..1, model.map(|model| ("Credence, this model".to_owned(), model.sent)));
-            rows
-        }
-        None => {
-            let named = |of: &PolicySection| (of.policy.name().to_owned(), of.sent);
-            replay.total.policies.iter().map(named).collect()
-        }
-    };
-    page.figure(
-        &figures::throughput(&rows),
-        &format!(
-            "The same arrivals through every policy. A bar is what the policy loses against \
-             push-out LQD: no bar is as good as LQD, a bar to the left is better. Credence uses \
-             this model; always accept is Credence without predictions; Dynamic Thresholds has {}. {}",
-            verdict_words::alpha(replay.dynamic_thresholds_alpha.as_ref()),
-            verdict_words::slack_sentence(replay.slack_bytes)
-        ),
-        &data(&rows),
+pub(super) fn write(page: &mut Body, replay: Option<&ReplaySection>, verdict: Option<&Verdict>) {
+    page.folded_section("policies", "Every policy");
+    let slack_bytes = replay.map_or_else(
+        || verdict.map_or_else(Default::default, |verdict| verdict.slack_bytes),
+        |replay| replay.slack_bytes,
     );
+    page.paragraph(&format!(
+        "The same arrivals through every policy. Always accept is Credence without predictions. {}",
+        verdict_words::slack_sentence(slack_bytes)
+    ));
     if let Some(verdict) = verdict {
+        let mut rows = verdict_words::rows(verdict);
+        let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
+        let model = replay.and_then(|replay| replay.total.policies.iter().find(credence));
+        rows.splice(1..1, model.map(|model| ("Credence, this model".to_owned(), model.sent)));
         with_and_without(page, verdict, &rows);
-    } else {
+    }
+    let Some(replay) = replay else { return };
+    if verdict.is_none() {
         policies(page, "All switches together.", &replay.total);
     }
     if replay.switches.len() == 1 {
@@ -95,24 +79,8 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The numbers of [`figures::throughput`].
-pub(super) fn data(policies: &[(String, Sent)]) -> Data<'static> {
-    let lqd = policies.first().map(|(_, sent)| *sent).unwrap_or_default();
-    let row = |(name, sent): &(String, Sent)| {
-        vec![
-            Cell::text(name),
-            Cell::Ratio(share(sent.packets, lqd.packets), 5),
-            Cell::Ratio(share(sent.bytes, lqd.bytes), 5),
-        ]
-    };
-    Data {
-        heads: &["policy", "packets, as a share of LQD's", "bytes, as a share of LQD's"],
-        groups: vec![("", policies.iter().map(row).collect())],
-    }
-}
-
 /// What is transmitted with and without an oracle, by policies of which the first is LQD.
-pub(super) fn with_and_without(page: &mut Body, verdict: &Verdict, all: &[(String, Sent)]) {
+fn with_and_without(page: &mut Body, verdict: &Verdict, all: &[(String, Sent)]) {
     let lqd = all.first().map(|(_, sent)| *sent).unwrap_or_default();
     let cells: Vec<Vec<Cell>> = all
         .iter()

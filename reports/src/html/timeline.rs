@@ -1,8 +1,9 @@
 //! Drops over time: each trace, then the worst episodes.
 
 use super::body::{Body, Data};
+use super::overview;
 use super::table::{Cell, told};
-use crate::drop_words::{dropped, policies_sentence};
+use crate::drop_words::{drop_sentences, dropped, policies_sentence};
 use crate::place_words::dropped_words;
 use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
@@ -12,7 +13,9 @@ use dropcast_measure::verdict::{EpisodeSection, TimelineSection, Verdict};
 const MOST_TRACES: usize = 6;
 
 pub(super) fn write(page: &mut Body, verdict: &Verdict) {
-    page.section("timeline", "Over time");
+    page.folded_section("timeline", "When");
+    page.paragraph(&drop_sentences(verdict).join(" "));
+    overview::write(page, verdict);
     let worst_first = verdict_figures::worst_first(verdict);
     if worst_first.len() > 1 {
         page.paragraph("The traces with the most drops come first.");
@@ -40,7 +43,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         return;
     }
     page.open("folds");
-    page.heading("The worst episodes, closer");
+    page.heading("The worst episodes");
     page.paragraph(
         "An episode is drops at one switch, each at most 10 base round-trip times after the one \
          before. Open one to see it, with as much time before and after.",
@@ -74,7 +77,7 @@ fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &Epis
 }
 
 /// The bins in which something happens.
-fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>) {
+pub(super) fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>) {
     let happens = |&at: &usize| {
         let wrong = timeline.errors.as_ref().map_or(0, |errors| errors.false_positives[at]);
         let real = timeline.real.as_ref().map_or(0, |real| real.packets[at]);
