@@ -293,6 +293,10 @@ fn check_page(browser: &mut Chromium, file: &PageFile, expected: &Shown) {
     browser.open(&file.path, 1300);
     browser
         .evaluate("document.querySelectorAll('details.more').forEach((more) => more.open = true)");
+    let end =
+        "document.getElementById('verdict')?.parentElement.getBoundingClientRect().bottom ?? 0";
+    let end = browser.evaluate(end).as_f64().unwrap();
+    assert!(end <= 800.0, "the first section ends at {end}");
     check_figures(browser, expected);
     check_tables(browser);
     check_names(browser);

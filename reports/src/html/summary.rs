@@ -101,7 +101,9 @@ fn policies(page: &mut Body, losses: &Losses<'_>) {
     let off = if off.is_empty() { off } else { format!(" Off the scale: {off}.") };
     let caption = format!("Lines are 99% intervals over episodes, where there are enough.{off}");
     let rows = losses.rows.iter().map(|row| row.cells.iter().map(Cell::text).collect());
-    let heads: Vec<&str> = losses.heads.iter().map(String::as_str).collect();
+    let [_, others @ ..] = &losses.heads;
+    let heads: Vec<&str> =
+        std::iter::once("policy").chain(others.iter().map(String::as_str)).collect();
     page.figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows.collect())] });
 }
 

@@ -10,14 +10,12 @@ use dropcast_replay::{ReplayPolicy, Sent};
 
 pub(super) fn write(page: &mut Body, replay: Option<&ReplaySection>, verdict: Option<&Verdict>) {
     page.folded_section("policies", "Every policy");
-    let slack_bytes = replay.map_or_else(
-        || verdict.map_or_else(Default::default, |verdict| verdict.slack_bytes),
-        |replay| replay.slack_bytes,
+    page.paragraph(
+        "The same arrivals through every policy. Always accept is Credence without predictions.",
     );
-    page.paragraph(&format!(
-        "The same arrivals through every policy. Always accept is Credence without predictions. {}",
-        verdict_words::slack_sentence(slack_bytes)
-    ));
+    if let Some(replay) = replay {
+        page.paragraph(&verdict_words::slack_sentence(replay.slack_bytes));
+    }
     if let Some(verdict) = verdict {
         let mut rows = verdict_words::rows(verdict);
         let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;

@@ -4,6 +4,7 @@ use super::body::{Body, Data};
 use super::overview;
 use super::table::{Cell, told};
 use crate::drop_words::{drop_sentences, dropped, policies_sentence};
+use crate::numbers::TimeUnit;
 use crate::place_words::dropped_words;
 use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
@@ -28,7 +29,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
              pushed out later.{}",
             numbers::duration(timeline.bin_ns),
             policies_sentence(verdict),
-            if timeline.real.is_some() { "" } else { " The trace tells of no real drops." }
+            if timeline.real.is_some() { "" } else { " No real drops are known." }
         );
         let (heads, rows) = numbers_of(timeline);
         let data = Data { heads: &heads, groups: vec![("", rows)] };
@@ -48,21 +49,34 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         "An episode is drops at one switch, each at most 10 base round-trip times after the one \
          before. Open one to see it, with as much time before and after.",
     );
+    let after = |episode: &EpisodeSection| after_ns(verdict, episode);
+    let unit = numbers::time_unit(verdict.episodes.iter().map(after).max().unwrap_or(0));
     for (at, episode) in verdict.episodes.iter().enumerate() {
-        write_episode(page, verdict, at + 1, episode);
+        write_episode(page, verdict, (at + 1, episode), unit);
     }
     page.close();
 }
 
-fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
+/// When an episode begins, after the first arrival of its trace.
+fn after_ns(verdict: &Verdict, episode: &EpisodeSection) -> u64 {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
+    episode.first_ns.saturating_sub(begin_ns)
+}
+
+/// An episode of this rank; times of the list are in one unit.
+fn write_episode(
+    page: &mut Body,
+    verdict: &Verdict,
+    (rank, episode): (usize, &EpisodeSection),
+    unit: TimeUnit,
+) {
     let name = format!(
-        "Episode {rank}: the switch drops {} packets at {} from {}{} on, in {}",
+        "Episode {rank}: the switch drops {} packets at {} from {}{} on, for {}",
         numbers::count(dropped(&episode.counts)[0]),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
-        numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
+        unit.shown(after_ns(verdict, episode)),
         numbers::at_clock(episode.first_ns, verdict),
-        numbers::duration(episode.last_ns - episode.first_ns),
+        unit.shown(episode.last_ns - episode.first_ns),
     );
     page.fold(&name);
     let figure = verdict_figures::episode(verdict, rank, episode);
