@@ -32,7 +32,7 @@ pub struct RefineTask {
     pub objective: Objective,
     /// Models to choose from, with their names.
     pub models: Vec<(String, Model)>,
-    /// Labelled traces that train beside what the loop gives; round 0 trains on them alone.
+    /// Labelled traces to train on, in addition to what the loop gives; round 0 trains on them alone.
     pub data: Vec<LabelledTrace>,
     /// How forests are trained; all rows train.
     pub train: TrainSettings,
@@ -53,7 +53,7 @@ pub struct RefineSettings {
     /// Models to choose from.
     #[arg(long, num_args = 1.., value_name = "MODEL")]
     pub model: Vec<PathBuf>,
-    /// Labelled traces that train beside what Credence meets.
+    /// Labelled traces to train on, in addition to what Credence meets.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     pub data: Vec<PathBuf>,
     /// Most rounds of training on what Credence meets; fewer if a round does not help. 0 only chooses.

@@ -95,7 +95,7 @@ impl Trainer {
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainSettings {
-    /// Who trains: our own trainer, or another crate's (docs/trainers.md tells what differs).
+    /// Who trains: our own trainer, or another crate's (docs/trainers.md says what differs).
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     #[serde(skip_serializing_if = "Trainer::is_default")]
     pub trainer: Trainer,
@@ -142,7 +142,7 @@ pub struct TrainSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<f64>,
     /// How many seeds are trained, 1 to 64: the seed, and those after it, on the same rows. The model is that of the
-    /// seed; the scores of all tell how much is luck. One with a budget, refitted leaves, another trainer, in folds and
+    /// seed; the scores of all show how much is luck. One with a budget, refitted leaves, another trainer, in folds and
     /// of single switches.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = TrainSettings::default().seeds))]
     pub seeds: u16,

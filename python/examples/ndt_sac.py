@@ -468,7 +468,7 @@ def look(arguments):
 
 
 def about_fairness(together, by_itself):
-    """Figure 12(a): the variance over ports of their slowdowns, completion time beside that alone in the switch."""
+    """Figure 12(a): the variance over ports of their slowdowns, completion time over that alone in the switch."""
     several = [nth for nth, ports in enumerate(together["dt:alpha=1"]) if len(ports) > 1]
     print(f"fairness, {len(several)} traces with several receivers; variance of the ports' slowdowns, lower is fairer")
     found = {}

@@ -6,7 +6,7 @@ import dropcast
 from dropcast._settings import arguments_of, default_of, settings_names
 from dropcast.sklearn import DropcastClassifier
 
-HEAD = '''"""The settings that functions take beside their own arguments, by name, for type checkers.
+HEAD = '''"""The settings that functions take besides their own arguments, by name, for type checkers.
 
 They are the command's options; ``help(dropcast.train)`` says what each does. This file is written by
 ``UPDATE_GOLDEN=1 python -m pytest tests/test_package.py``.

@@ -300,7 +300,7 @@ def test_files_are_inspected(run, trace_file, model):
     assert [problem["reason"] for problem in own["problems"]] == ["not-a-number"]
     with pytest.raises(InputError, match='own: "a-b" cannot be a feature of your own'):
         dropcast.inspect("own.csv", check=True, switch="leaf.toml", own=["mine", "a-b"])
-    with pytest.raises(InputError, match="tells of one file at a time"):
+    with pytest.raises(InputError, match="reads one file at a time"):
         dropcast.inspect(["log.csv", "more.csv"])
     with pytest.raises(InputError, match='log.csv: has no column "time_ns", it has ts, port, size_bytes'):
         dropcast.inspect("log.csv", check=True, switch="leaf.toml")

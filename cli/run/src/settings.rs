@@ -39,7 +39,7 @@ pub struct RunSettings {
     /// What to do with bad rows of events and reports: fail or skip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_bad_row: Option<OnBadRow>,
-    /// Policies that reports replay beside the others (docs/policies.md).
+    /// Policies that reports replay with the others (docs/policies.md).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<NamedPolicy>,
     /// What share of the lost bytes a policy has to save to be worth a change.
@@ -77,7 +77,7 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
-    /// The policies that reports replay beside the others.
+    /// The policies that reports replay with the others.
     pub fn asked(&self) -> AskedPolicies {
         let (policies, least_gain) = (self.policies.clone(), Some(self.least_gain));
         AskedPolicies { policies, least_gain, ..AskedPolicies::default() }

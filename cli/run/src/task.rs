@@ -10,7 +10,7 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use std::path::PathBuf;
 
-/// What to run; settings that are not given are those of the file, or defaults.
+/// What to run; settings not given are those of the file, or defaults.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RunTask {
@@ -24,7 +24,7 @@ pub struct RunTask {
     /// How these events are read.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub reading: CollectReading,
-    /// Policies that are replayed beside the others.
+    /// Policies to replay with the others.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub asked: AskedPolicies,
     /// Name of the run, and of its folder.

@@ -18,7 +18,7 @@ Examples:
 pub(crate) struct CollectArgs {
     /// Packet events: Parquet or CSV (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md),
     /// captures (docs/pcap.md); - for standard input. Several files are merged by time. A folder:
-    /// each folder under it is a run, labelled on its own; folders that are done are not done again.
+    /// each folder under it is a run, labelled on its own; finished folders are skipped.
     #[arg(long, required = true, num_args = 1.., value_name = "PATH")]
     pub(crate) events: Vec<PathBuf>,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Bound from queue counters what another alpha or an oracle could have saved.
 ///
-/// Bounds that hold whenever the packets arrived (docs/counters.md). Where counters cannot tell, capture the traffic.
+/// Bounds that hold whenever the packets arrived (docs/counters.md). Where counters are not enough, capture the traffic.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

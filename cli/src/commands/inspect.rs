@@ -34,7 +34,7 @@ pub(crate) fn run(args: &InspectArgs, progress: &dyn Progress) -> Result<(), Fai
     }
     let files = matching(&args.file)?;
     let [file] = &files[..] else {
-        let problem = "tells of one file at a time; only --check reads several";
+        let problem = "reads one file at a time; only --check reads several";
         return Err(PipelineError::setting("inspect", problem).into());
     };
     let columns = EventColumns::parse(&args.reading.columns)?;

@@ -172,7 +172,7 @@ impl Rules {
     fn text(self, groups: u64) -> String {
         let mut text =
             "#\n# A host is behind the port at which it sends. Check these rules before you use \
-                        them; the switch\n# may know more than these packets tell.\n"
+                        them; the switch\n# may know more than these packets show.\n"
                 .to_owned();
         let mut unknown = String::new();
         for (port, mut rules) in self.0 {

@@ -112,11 +112,11 @@ impl PortRules {
         }
         rules.extend(of_mac.into_iter().map(|(mac, n)| ("destination_mac", mac.to_string(), n)));
         if rules.is_empty() {
-            return Err("tells no destination of any packet".to_owned());
+            return Err("has no packet with a destination".to_owned());
         }
         if rules.len() > MOST_PORTS {
             return Err(format!(
-                "has packets for {} subnets and Ethernet addresses, more than the {MOST_PORTS} ports that are drafted: \
+                "has packets for {} subnets and Ethernet addresses, more than the {MOST_PORTS} ports of a draft: \
                  say by hand which of them share a port",
                 rules.len()
             ));

@@ -51,7 +51,7 @@ pub(super) fn read_capture(
         };
         let place = Some(RowPlace::Packet(packet.number));
         let RawTime::Known(time_ns, _) = packet.time else {
-            let cell = BadCell::Empty("a block that tells the time");
+            let cell = BadCell::Empty("a block with the time");
             bad.note(packet.number - 1, place, "time", &cell)?;
             continue;
         };

@@ -23,7 +23,7 @@ pub fn event_frame(
     let schema = Arc::new(Schema::new_with_metadata(event_fields(), metadata));
     let batches = batches.into_iter().map(|batch| {
         RecordBatch::try_new(Arc::clone(&schema), event_arrays(&batch)).map_err(|error| {
-            let problem = format!("has events that are no table: {error}");
+            let problem = format!("has events that do not form a table: {error}");
             DataError::file(name, problem, "this is a mistake in the program that makes it")
         })
     });

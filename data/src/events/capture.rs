@@ -353,7 +353,7 @@ fn at_mirror<'a>(
         Ok(time_ns) => Ok(RawPacket { time: RawTime::Known(time_ns, false), ..packet }),
         Err(WrongStamp::FarOff) => wrong(
             "of IEEE 1588 and more than a day from the capture's",
-            "clocks that tell the time since 1970",
+            "clocks that count from 1970",
         ),
         Err(WrongStamp::Jumped) => wrong(
             "by the mirror's stamp more than a second from where it was against the capture's",
@@ -373,7 +373,7 @@ fn read_event(
     let expected = "a time after 1970; set it with editcap -t";
     let (time_ns, rounded) = match packet.time {
         RawTime::Known(time_ns, rounded) => (time_ns, rounded),
-        RawTime::Absent => return Err(("time", BadCell::Empty("a block that tells the time"))),
+        RawTime::Absent => return Err(("time", BadCell::Empty("a block with the time"))),
         RawTime::OutOfRange => {
             let value = "out of range".to_owned();
             return Err(("time", BadCell::OutOfRange { value, expected }));

@@ -125,7 +125,7 @@ impl EventFiles {
         let mut readers = self.files.iter().map(|file| &file.reader);
         if let Some(other) = readers.find(|reader| !reader.is_capture()) {
             let problem = "is no capture, so drop reports cannot be joined with its packets";
-            let hint = "tell its drops in its own columns (docs/events.md)";
+            let hint = "name its drops in its own columns (docs/events.md)";
             return Err(DataError::file(other.file(), problem, hint));
         }
         self.join = Some(Box::new(DropJoin::new(drops.clone())));
@@ -474,7 +474,7 @@ fn check_ports(files: &[OneFile]) -> Result<(), DataError> {
         return Ok(());
     }
     let problem = if unruled.len() < files.len() {
-        "is a capture beside other events, so its place says no port".to_owned()
+        "is a capture among other events, so its place gives no port".to_owned()
     } else {
         format!("is one of {} captures, but the switch has {ports} ports", files.len())
     };

@@ -71,7 +71,7 @@ pub(crate) fn check_size(file: &str, key: &str, text: &str, most: u64) -> Result
 }
 
 fn too_large(size: u64, most: u64) -> String {
-    format!("has {size} bytes, more than the {} MiB that are read", most >> 20)
+    format!("has {size} bytes, more than the limit of {} MiB", most >> 20)
 }
 
 /// Reads the beginning of a file or an object, this many bytes at most.

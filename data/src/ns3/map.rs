@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ns3Map {
-    /// The nodes that are switches; by default those that are described.
+    /// The nodes that are switches; by default the described ones.
     pub nodes: Option<Vec<u32>>,
     /// Devices and their ports. If there are any, other devices are left out.
     pub port: Vec<Ns3Port>,

@@ -25,7 +25,7 @@ pub(crate) enum BadCell {
     #[error("matches no rule of [[capture.port]]: {0}; add a rule to the switch description")]
     NoPort(String),
     #[error(
-        "of the mirror is not told: the packet has no usable time stamp of ERSPAN III (100 ns, or IEEE 1588 with a \
+        "of the mirror is missing: the packet has no usable time stamp of ERSPAN III (100 ns, or IEEE 1588 with a \
          subheader); leave out times = \"mirror\" of [capture] if such packets are expected"
     )]
     NoMirrorTime,

@@ -34,8 +34,8 @@ const KEYS: [(&str, &[&str]); 14] = [
 const HEADROOM: &str = "headroom holds what senders still transmit after this switch has paused them, \
                         and a switch that pauses its senders is not simulated. Leave its bytes out of \
                         buffer_bytes";
-const RESERVED: &str = "bytes beside the shared buffer that only one queue may use are reserved_bytes, those \
-                        of a whole port do not exist";
+const RESERVED: &str = "reserved_bytes are bytes beside the shared buffer for one queue alone. A whole port \
+                        has none";
 const POOLS: &str = "one switch has one shared buffer. Describe each pool as a switch of its own \
                      ([[switch]]) and list its ports in a [[pool]] (docs/switch.md)";
 const INGRESS: &str = "a packet counts once, in its output queue; limits of input ports do not exist. \
@@ -52,8 +52,8 @@ const CUT_THROUGH: &str =
 const CELLS: &str = "a packet takes its bytes. Round size_bytes of the events up to whole cells";
 const MULTICAST: &str = "each copy of a packet is an arrival of its own. Leave it out";
 const SHAPING: &str = "a port sends at line_rate_bps. Give the shaped rate there";
-const ALPHA: &str = "LQD has no thresholds. The alpha with which Dynamic Thresholds is replayed beside it \
-                     is dt_alpha";
+const ALPHA: &str =
+    "LQD has no thresholds. dt_alpha is the alpha with which Dynamic Thresholds is replayed";
 const THRESHOLDS: &str = "LQD has no thresholds; those of other policies are not part of the switch. \
                           Leave it out";
 

@@ -128,8 +128,8 @@ fn footers_that_claim_too_much_are_refused_before_memory_is_taken() {
     // Groups that end make no depth.
     let pairs = [vec![100], [1, 0].repeat(100)].concat();
     check(&pairs, 10, "has no column \"time_ns\", it has c1, c3");
-    check(&vec![0; 65_537], 10, "has 65537 columns, more than the 65536 that are read; write only");
-    check(&chain(1), 40 << 20, "bytes, more than the 32 MiB that are read; write it with larger");
+    check(&vec![0; 65_537], 10, "has 65537 columns, more than the limit of 65536; write only");
+    check(&chain(1), 40 << 20, "bytes, more than the limit of 32 MiB; write it with larger");
     let path = with_footer(&scratch, &chain(1), 10);
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[6] = 0xff;
@@ -272,12 +272,12 @@ fn texts_above_their_cap_are_refused() {
     let said = |error: &dyn std::error::Error| story(error, scratch.0.path());
     assert_eq!(
         said(&read_switches(&of_size("a.toml", 9 << 20)).unwrap_err()),
-        "a.toml: has 9437184 bytes, more than the 8 MiB that are read; expected settings or a switch \
+        "a.toml: has 9437184 bytes, more than the limit of 8 MiB; expected settings or a switch \
          description, in TOML"
     );
     assert_eq!(
         said(&read_small(&of_size("a.json", 57 << 20)).unwrap_err()),
-        "a.json: has 59768832 bytes, more than the 56 MiB that are read; expected a model, an exported \
+        "a.json: has 59768832 bytes, more than the limit of 56 MiB; expected a model, an exported \
          table or the table of a sweep"
     );
     assert_eq!(read_small(&of_size("b.json", 56 << 20)).unwrap().len(), 56 << 20);
@@ -290,7 +290,7 @@ fn texts_above_their_cap_are_refused() {
         writer.append_key_value_metadata(KeyValue::new(key.to_owned(), "#".repeat(bytes + 1)));
         writer.close().unwrap();
         let expected = format!(
-            "a.parquet: its {key} has {} bytes, more than the {cap} MiB that are read; it is damaged, \
+            "a.parquet: its {key} has {} bytes, more than the limit of {cap} MiB; it is damaged, \
              make or copy it again",
             bytes + 1
         );

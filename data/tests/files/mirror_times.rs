@@ -133,7 +133,7 @@ fn packets_without_a_usable_stamp_are_bad_rows() {
         capture(&scratch, "coarse.pcap", |i| third(i, 0, (mirrored_ns(i) / 100_000) as u32, None));
     let told = read(&coarse, options(&scratch, "mirror")).unwrap_err().to_string();
     assert!(
-        told.contains("(packet 1): time of the mirror is not told: the packet has no usable time stamp of ERSPAN III"),
+        told.contains("(packet 1): time of the mirror is missing: the packet has no usable time stamp of ERSPAN III"),
         "{told}"
     );
     let (_, told) = read(&coarse, options(&scratch, "capture")).unwrap();
@@ -149,5 +149,5 @@ fn packets_without_a_usable_stamp_are_bad_rows() {
     let (events, told) = read(&mixed, skip).unwrap();
     assert_eq!((events.len(), told.skipped["empty"], told.skipped["out-of-range"]), (499, 1, 100));
     let told = read(&mixed, options(&scratch, "mirror")).unwrap_err().to_string();
-    assert!(told.contains("time of the mirror is not told"), "{told}");
+    assert!(told.contains("time of the mirror is missing"), "{told}");
 }

@@ -47,7 +47,7 @@ pub(super) fn header(
 pub(super) fn program(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
     let name = &model.prefix;
     let usage = format!(
-        " * {name}_xdp, an XDP program, decides about packets that frames tell it of: see docs/ebpf.md.
+        " * {name}_xdp, an XDP program, decides about packets that frames describe: see docs/ebpf.md.
 "
     );
     [

@@ -1,4 +1,4 @@
-/* An XDP program that decides about packets which frames tell it of. Comes after dropcast_decision.h for eBPF, and
+/* An XDP program that decides about packets which frames describe. Comes after dropcast_decision.h for eBPF, and
  * DROPCAST_NAME and DROPCAST_CONSTANT again. */
 #ifdef DROPCAST_NAME
 #define dropcast_event DROPCAST_NAME(event)
@@ -10,7 +10,7 @@
 #define DROPCAST_SWITCH_PORTS DROPCAST_CONSTANT(SWITCH_PORTS)
 #endif
 
-/* What a frame tells, after its Ethernet header of type 0x88b5 (for local experiments), big-endian. */
+/* What a frame holds, after its Ethernet header of type 0x88b5 (for local experiments), big-endian. */
 struct dropcast_event {
     __u8 destination[6];
     __u8 source[6];

@@ -1,7 +1,7 @@
 //! Packets that bring a switch under Credence to every boundary of its decision.
 
 use super::cases::Case;
-use super::{GoldenEvent, GoldenPackets};
+use super::packets::{GoldenEvent, GoldenPackets};
 use dropcast_data::SwitchSpec;
 use dropcast_data::random::SplitMix64;
 use dropcast_features::BufferView;

@@ -42,7 +42,7 @@ pub(super) fn removal(p4: &P4<'_>) -> EmittedFile {
         "{name}_p4runtime_remove.txtpb: removes the entries of {name}_p4runtime.txtpb, before another model's are inserted"
     );
     let mut lines = about(p4.model, &what);
-    lines.push("Those of the vote first: from then on no drop is predicted.".to_owned());
+    lines.push("The entries of the vote come first: from then on no drop is predicted.".to_owned());
     let mut text = commented(&lines, "#");
     text += "# proto-file: p4/v1/p4runtime.proto\n# proto-message: p4.v1.WriteRequest\n\n";
     text += "device_id: 0\nelection_id { low: 1 }\n";

@@ -10,7 +10,7 @@ pub(super) const CALLS: (&str, &str) =
     ("dropcast_decision_tb.v", include_str!("dropcast_decision_tb.v"));
 
 const WHAT: &str = "\
-Testbench: tells the decision of arrivals and departures, and writes its verdicts. dropcast_decision_tb.v
+Testbench: passes arrivals and departures to the decision, and writes its verdicts. dropcast_decision_tb.v
 says from which file, and to which.
 ";
 

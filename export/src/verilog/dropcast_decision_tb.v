@@ -1,4 +1,4 @@
-// Testbench: tells a decision of arrivals and departures, and writes its verdicts.
+// Testbench: passes arrivals and departures to a decision, and writes its verdicts.
 //
 // +packets=FILE   a packet on each line, hexadecimal: 0 if it arrives or 1 if it leaves, port, queue,
 //                 bytes, time in ns

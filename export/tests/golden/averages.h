@@ -25,7 +25,7 @@ enum example_feature {
     EXAMPLE_FEATURE_AVG_OCCUPANCY = 3,
     /* bytes in the longest queue of the shared buffer; unit: bytes */
     EXAMPLE_FEATURE_LONGEST_QUEUE = 4,
-    /* queues of the shared buffer that are longer than the packet's queue; unit: queues */
+    /* queues of the shared buffer longer than the packet's queue; unit: queues */
     EXAMPLE_FEATURE_RANK = 5
 };
 

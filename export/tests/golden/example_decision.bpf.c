@@ -4,7 +4,7 @@
  * SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
  * 2 trees of depth 2 on 2 features.
  *
- * example_xdp, an XDP program, decides about packets that frames tell it of: see docs/ebpf.md.
+ * example_xdp, an XDP program, decides about packets that frames describe: see docs/ebpf.md.
  */
 
 typedef unsigned char __u8;

@@ -4,7 +4,7 @@
 // SHA-256 of its model.json 5f0c2a91d4e7b8360123456789abcdef0123456789abcdef0123456789abcdef.
 // 2 trees of depth 2 on 2 features.
 //
-// Testbench: tells the decision of arrivals and departures, and writes its verdicts. dropcast_decision_tb.v
+// Testbench: passes arrivals and departures to the decision, and writes its verdicts. dropcast_decision_tb.v
 // says from which file, and to which.
 
 `default_nettype none

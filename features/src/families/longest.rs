@@ -22,7 +22,7 @@ pub(crate) const RANK: Descriptor = Descriptor {
     code: 5,
     name: "rank",
     unit: "queues",
-    definition: "queues of the shared buffer that are longer than the packet's queue",
+    definition: "queues of the shared buffer longer than the packet's queue",
     scales_with_buffer: false,
     rises: false,
     memory: Memory::Nothing,

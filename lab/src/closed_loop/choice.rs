@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fewer runs cannot tell a difference from noise ([`Interval::excludes_zero`]).
+/// Fewer runs cannot show a difference beyond noise ([`Interval::excludes_zero`]).
 const LEAST_RUNS: u32 = 5;
 /// A choice must not make these worse: the mean slowdown of each kind of flow.
 const UNHARMED: [&str; 3] = ["incast_slowdown_mean", "short_slowdown_mean", "long_slowdown_mean"];
@@ -106,7 +106,7 @@ impl<'a> Chooser<'a> {
         }
         let runs = experiment.runs;
         let problem = format!(
-            "is {runs}, expected at least {LEAST_RUNS}: fewer cannot tell a difference from noise"
+            "is {runs}, expected at least {LEAST_RUNS}: fewer cannot show a difference beyond noise"
         );
         Err(PipelineError::setting("runs", problem))
     }

@@ -28,7 +28,7 @@ pub struct Experiment {
     /// whose run with this `randomSeed` they are; then all runs are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ns3_seed: Option<u32>,
-    /// Flows outside incasts and collectives are also told by their size, in buckets that end at these sizes.
+    /// Flows outside incasts and collectives are also grouped by size, in buckets that end at these sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub size_buckets_bytes: Vec<u64>,
     /// The fabric.

@@ -77,7 +77,7 @@ pub(super) struct SimulateArgs {
 ///
 /// At each point LQD, rivals that predict nothing (tuned alphas, unless `policies` lists others) and every decision
 /// with every oracle carry the same flows. The best rival of a point and a measure is chosen on other runs than those
-/// that are compared. The summary says who is better than it, and who worse, beyond what many comparisons give by
+/// compared. The summary says who is better than it, and who worse, beyond what many comparisons give by
 /// chance, and which share of LQD's gain each gets. Writes map.csv, map.json and heat maps as SVG.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -19,7 +19,7 @@ pub struct Grid {
     pub gbps: Vec<f64>,
     /// Buffer of a leaf, kilobytes (1,000 bytes) per port per Gbps; spines' buffers scale with it.
     pub buffer_kb: Vec<f64>,
-    /// Payload offered by all flows that are no incast, as a share of the rate between leaves and
+    /// Payload offered by all flows outside incasts, as a share of the rate between leaves and
     /// spines.
     pub load: Vec<f64>,
     /// Sizes of these flows.

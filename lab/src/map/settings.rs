@@ -37,7 +37,7 @@ pub struct MapSettings {
     /// Policies that ask the oracles, by name: `model` is each oracle in turn. Decision NAME with oracle OTHER is
     /// called NAME-OTHER.
     pub decisions: BTreeMap<String, NamedPolicy>,
-    /// Flows outside incasts and collectives are also told by their size, in buckets that end at these sizes, with measures such
+    /// Flows outside incasts and collectives are also grouped by size, in buckets that end at these sizes, with measures such
     /// as `10001-100000-bytes_fct_ns_p99`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub size_buckets_bytes: Vec<u64>,

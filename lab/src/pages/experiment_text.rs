@@ -172,7 +172,7 @@ fn legend(summary: &ExperimentSummary) -> String {
             "\n* differs from {name} beyond the 95% interval of the difference, run by run.\n"
         ));
     } else if summary.policies.len() > 1 {
-        text.push_str(" Too few runs to tell differences from noise.\n");
+        text.push_str(" Too few runs to separate differences from noise.\n");
     } else {
         text.push('\n');
     }

@@ -66,13 +66,13 @@ pub enum Figure {
     PredSettling(OneScaleSettings),
     /// PRED's figure 4: completion times of two mixes of sizes against RED's slope.
     PredFig4(OneScaleSettings),
-    /// PRED's figure 13: completion times against load, beside ECN, ECN#, CoDel and TCN.
+    /// PRED's figure 13: completion times against load, next to ECN, ECN#, CoDel and TCN.
     PredFig13(OneScaleSettings),
-    /// PRED's figure 14: completion times against load, beside its parts and RED.
+    /// PRED's figure 14: completion times against load, next to its parts and RED.
     PredFig14(OneScaleSettings),
     /// PRED's figure 18: completion times at 100 Gbps, data mining.
     PredFig18(OneScaleSettings),
-    /// PRED's figure 19: queue and throughput over time, beside HPCC.
+    /// PRED's figure 19: queue and throughput over time, next to HPCC.
     PredFig19(OneScaleSettings),
     /// PRED's figure 21: the queue against the number of flows, and over time, with DCQCN.
     PredFig21(OneScaleSettings),
@@ -90,11 +90,11 @@ pub enum Figure {
     Smartbuf(OneScaleSettings),
     /// Smartbuf's figure 1: how often bursts at two ports of a leaf overlap, against load.
     SmartbufFig1(OneScaleSettings),
-    /// Smartbuf's figure 2: limits of bursts against load, beside EDT and DT.
+    /// Smartbuf's figure 2: limits of bursts against load, next to EDT and DT.
     SmartbufFig2(OneScaleSettings),
     /// Smartbuf's figure 3: slowdowns against load.
     SmartbufFig3(OneScaleSettings),
-    /// Smartbuf's figure 4: a long flow beside incasts at another port, beside EDT and DT.
+    /// Smartbuf's figure 4: a long flow with incasts at another port, against EDT and DT.
     SmartbufFig4(OneScaleSettings),
     /// Smartbuf's figure 5: slowdowns by the number of known bursts that a limit averages.
     SmartbufFig5(OneScaleSettings),

@@ -90,7 +90,7 @@ impl FolderJob<'_> {
             return Err(PipelineError::unfit(input.display(), "holds no files of events"));
         }
         if let Some(group) = groups.iter().find(|group| group.folder.to_str().is_none()) {
-            let problem = "has a name that is not UTF-8, which a manifest cannot tell; rename it";
+            let problem = "has a name that is not UTF-8, which a manifest cannot hold; rename it";
             return Err(PipelineError::unfit(group.place().display(), problem));
         }
         if self.options.drops.is_some() {
@@ -154,7 +154,7 @@ impl FolderJob<'_> {
         }
         let mut manifest = manifest.into_inner().unwrap_or_else(PoisonError::into_inner);
         if manifest.traces().next().is_none() {
-            let problem = "holds nothing that can be labelled, as told above";
+            let problem = "holds nothing that can be labelled, as shown above";
             return Err(PipelineError::unfit(input.display(), problem));
         }
         if !manifest.finished {

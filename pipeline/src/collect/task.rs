@@ -30,7 +30,7 @@ pub struct CollectTask {
     /// (docs/features.md).
     #[cfg_attr(feature = "clap", arg(long = "own", value_name = "NAME", value_delimiter = ','))]
     pub own_features: Vec<String>,
-    /// Maximum rows that wait for a label before a trace is refused, of all that are labelled at a time; each takes
+    /// Maximum rows that wait for a label, over all traces labelled at a time, before a trace is refused; each takes
     /// about 50 bytes, and 8 for each feature.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Tracer::DEFAULT_MAX_WAITING_ROWS))]
     pub max_waiting_rows: usize,

@@ -119,7 +119,7 @@ pub(super) fn unknown(
     if coverage.queues_never_counted > 0 {
         sentences.push(format!(
             "{} of {} queues have no counters in any poll, at {}: save those of every queue of the switch description, also \
-             where they are 0, or describe only the queues that are in use.",
+             where they are 0, or describe only the queues in use.",
             coverage.queues_never_counted,
             coverage.queues,
             ports_with(queues, &|queue| !gaps.is_counted[queue])

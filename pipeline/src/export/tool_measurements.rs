@@ -69,7 +69,7 @@ fn time_ns(forest: &Forest, origin: &Origin, vectors: &Vectors) -> Result<f64, P
     let mut built = Built::new(forest, origin, target("c")?)?;
     let program = built.programs().first_mut();
     let time_ns = program.map(|program| program.time_ns(vectors.rows())).transpose()?;
-    time_ns.flatten().ok_or_else(|| PipelineError::unfit("c", "no program tells its time"))
+    time_ns.flatten().ok_or_else(|| PipelineError::unfit("c", "no program gives a time"))
 }
 
 fn target(name: &str) -> Result<Target, PipelineError> {

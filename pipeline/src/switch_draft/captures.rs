@@ -92,7 +92,7 @@ pub(super) fn from_captures(
     if rules.without_port > 0 {
         notes.push(format!(
             "{} packets have no port here: for groups, without an address, or for receivers whose port the captures do \
-             not tell. Add rules for them, or leave them out (on_bad_row = \"skip\")",
+             not show. Add rules for them, or leave them out (on_bad_row = \"skip\")",
             rules.without_port
         ));
     }
@@ -263,7 +263,7 @@ fn description(
         Some(alpha) => text::line(&mut toml, format_args!("dt_alpha = {alpha:?}")),
         None => toml.push_str("# dt_alpha = 0.5\n"),
     }
-    toml.push_str("# Captures tell no queues; rules [[capture.queue]] may (docs/pcap.md):\n# queues_per_port = 1\n");
+    toml.push_str("# Captures show no queues; rules [[capture.queue]] may (docs/pcap.md):\n# queues_per_port = 1\n");
     let of_ethernet =
         captures.iter().flat_map(|capture| capture.summary.interfaces.keys()).all(is_ethernet);
     let overhead = "wire_overhead_bytes = 24 # checksum, preamble and gap, which captures lack\n";

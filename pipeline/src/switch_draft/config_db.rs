@@ -15,7 +15,7 @@ const NOT_CARRIED_OVER: [(&str, &str); 11] = [
     ("WRED_PROFILE", "early drops and ECN marks: LQD drops for want of buffer only"),
     ("SCHEDULER", "weights and rates: the draft's scheduler is round-robin; set it by hand"),
     ("PORT_QOS_MAP", "which priorities pause (pfc_enable), and other maps of ports"),
-    ("SWITCH_TRIMMING", "packets that are cut: a packet is transmitted or dropped whole"),
+    ("SWITCH_TRIMMING", "packet trimming: a packet is transmitted or dropped whole"),
     ("BUFFER_POOL_SIZE_PERCENT", "pools as shares of the memory"),
 ];
 
@@ -182,7 +182,7 @@ impl ConfigDb {
         let size = number(fields, &place, "size")?.filter(|&size| size > 0).ok_or_else(|| {
             SonicError::new(format!(
                 "{place} has no size: SONiC's dynamic buffer model computes it; add what `show buffer information` \
-                 tells as \"size\": \"BYTES\""
+                 shows as \"size\": \"BYTES\""
             ))
         })?;
         fits(size, &place, "size")

@@ -34,7 +34,8 @@ pub fn from_files(
             match (from_sonic_file(file, base_rtt_ns), untold.given()) {
                 (draft, None) => draft,
                 (Ok(_), Some(name)) => {
-                    let problem = "is for captures; a configuration tells it: leave it out, or edit the draft";
+                    let problem =
+                        "is for captures; a configuration has it: leave it out, or edit the draft";
                     Err(PipelineError::setting(name, problem))
                 }
                 (Err(error), Some(_)) if !file.exists() => Err(error),

@@ -273,7 +273,7 @@ pub(crate) fn repeated(
     let problem = match order {
         RowOrder::Arrival => format!("has the same rows as {other}; give them once"),
         RowOrder::Departure => format!(
-            "has as many rows as {other}, with the same labels, and no arrivals that tell them apart; \
+            "has as many rows as {other}, with the same labels, and no arrivals to distinguish them; \
              give them once, or all rows in one file"
         ),
     };

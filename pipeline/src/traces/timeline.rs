@@ -45,9 +45,10 @@ impl Timeline {
 fn each_row(trace: &LabelledTrace, mut row: impl FnMut(u64, bool)) -> Result<(), PipelineError> {
     for batch in trace.read(&[])? {
         let batch = batch?;
-        let arrivals = batch.arrivals.as_ref().ok_or_else(|| {
-            PipelineError::unfit(&trace.name, "does not tell when its packets arrived")
-        })?;
+        let arrivals = batch
+            .arrivals
+            .as_ref()
+            .ok_or_else(|| PipelineError::unfit(&trace.name, "has no arrival times"))?;
         for (&time_ns, &is_drop) in arrivals.time_ns.iter().zip(&batch.drop) {
             row(time_ns, is_drop);
         }

@@ -64,7 +64,7 @@ impl Replays<'_> {
             return Err(PipelineError::unfit(name, problem));
         }
         if self.split.is_random() {
-            let problem = "rows that are split at random are not consecutive arrivals, and can't \
+            let problem = "rows split at random are not consecutive arrivals, and can't \
                            be replayed; split by time, run or switch, or choose another vote rule";
             return Err(PipelineError::setting("split", problem));
         }

@@ -69,7 +69,7 @@ pub fn cautions(model: &Model) -> Vec<String> {
     let mut cautions = Vec::new();
     if let Some(PartMetrics { rows, drops: 0, .. }) = metrics.test {
         cautions.push(format!(
-            "none of the {rows} test rows is a drop, so they do not tell what the model is worth: leave the split \
+            "none of the {rows} test rows is a drop, so they do not show what the model is worth: leave the split \
              out, and one with drops in every part is found"
         ));
     }

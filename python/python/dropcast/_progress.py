@@ -16,7 +16,7 @@ _STEPS = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}]"
 
 
 class Bar:
-    """Is told by the compiled part how far it is. Work that ends at once shows no bar."""
+    """Shows the progress that the compiled part reports. Work that ends at once shows no bar."""
 
     def __init__(self, show: bool | None) -> None:
         # By default where a person looks: a terminal, or a notebook.
@@ -50,7 +50,7 @@ class Bar:
         warnings.warn(note, DropcastWarning, stacklevel=4)
 
     def close(self) -> None:
-        """There is no more to tell."""
+        """The work has ended."""
         self._finish()
 
     def _finish(self) -> None:

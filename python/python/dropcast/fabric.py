@@ -170,7 +170,7 @@ def refine(
     """Chooses models and vote thresholds by what they do to flows, and trains on what Credence
     meets (lab/notes/closed-loop.md).
 
-    ``data`` are labelled traces that train beside that: files or frames. ``model`` are models to
+    ``data`` are further labelled traces to train on: files or frames. ``model`` are models to
     choose from, one or several. ``experiment`` is a file, or a dict with its fields. Returns the
     model, which predicts no drop if none was better than that, and what each round came to;
     ``output`` is a folder for both. Each run that ends is added to the file ``keep``, and those that

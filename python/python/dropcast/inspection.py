@@ -39,7 +39,7 @@ def inspect(
     reading = reading_of(column, time_unit)
     if not check:
         if len(paths) != 1:
-            raise InputError("file: inspect tells of one file at a time; only check reads several")
+            raise InputError("file: inspect reads one file at a time; only check reads several")
         return Described(*_dropcast.inspect(bar, paths[0], reading, statistics))
     if statistics:
         raise InputError("statistics: cannot be used with check")

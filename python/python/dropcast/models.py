@@ -145,7 +145,7 @@ class Model:
 
     def resources(self, *, measure: bool = False, progress: bool | None = None) -> Described:
         """What it takes as match-action tables: entries, TCAM and SRAM bits, stages
-        (docs/resources.md). With ``measure`` also what tools of this machine tell."""
+        (docs/resources.md). With ``measure`` also what tools of this machine report."""
         return Described(*self._model.resources(Bar(progress), measure))
 
     def for_buffer(self, buffer_bytes: int) -> Model:

@@ -1,4 +1,4 @@
-"""Training on rows that are in many places, by whatever moves bytes between them.
+"""Training on rows in many places, by whatever moves bytes between them.
 
 A :class:`Training` asks every :class:`Partition` the same question, takes the sum of their answers
 and asks the next, until the forest is grown. Questions and answers are bytes, and
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 def settings_json(**settings: Unpack[SplitForestSettings]) -> str:
-    """The text of settings that are named as the options of ``dropcast train``.
+    """The text of settings named as the options of ``dropcast train``.
 
     ``n_estimators=9, split="time-blocks", validation_share=0.1, features="paper4"``
     """
@@ -103,7 +103,7 @@ class Training:
     def replays(self, count: int) -> list[str]:
         """About ``count`` tasks for :func:`replay`, once there are no more questions.
 
-        They choose the vote threshold. Once these are told, there may be more; none if the vote rule
+        They choose the vote threshold. Once these are answered, there may be more; none if the vote rule
         needs no more.
         """
         return self._training.replays(count)

@@ -394,7 +394,7 @@ def _run(what: str, config: Any, *, output: Any = None, **options: Any) -> Any:
 
 @ray.remote(**_TASK)
 def _simulate(what: str, config: Any, part: str, known: bytes) -> bytes:
-    """What the runs of a part came to, but for those that are known."""
+    """What the runs of a part came to, without the known ones."""
     with tempfile.TemporaryDirectory() as scratch:
         runs = pathlib.Path(scratch, "runs.jsonl")
         runs.write_bytes(known)
@@ -410,7 +410,7 @@ def leave_one_out(
     progress: bool | Callable[[str], None] = True,
     **settings: Unpack[SplitForestSettings],
 ) -> list[Fold]:
-    """Trains once for each trace, on all others; tells what each model is worth on its trace.
+    """Trains once for each trace, on all others; measures each model on its trace.
 
     As ``dropcast train --cross-validate``, a task per fold. Each task reads all traces.
     """

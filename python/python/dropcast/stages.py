@@ -54,7 +54,7 @@ def collect(
     progress: bool | None = None,
     **settings: Unpack[CollectSettings],
 ) -> Any:
-    """Labels packet events: runs Longest Queue Drop virtually beside the real switch.
+    """Labels packet events: runs Longest Queue Drop virtually alongside the real switch.
 
     ``events`` are files or frames, one or several, which are merged by time. ``switch`` describes
     the switches, if the events do not: a file, or a dict with its fields. ``column`` names columns
@@ -63,8 +63,7 @@ def collect(
     ``"fail"``, the default, or ``"skip"``. Returns a :class:`Trace`; without ``output`` it stays in memory.
 
     ``events`` may be one folder. Then each folder under it is a run that is labelled on its own,
-    with one trace for each switch, on so many ``threads``; folders that are done are not done
-    again. ``output`` is a folder, too, and a :class:`TraceFolder` is returned.
+    with one trace for each switch, on so many ``threads``; finished folders are skipped. ``output`` is a folder, too, and a :class:`TraceFolder` is returned.
     """
     items = as_list(events)
     paths = [os.fspath(item) for item in items if is_path(item)]
@@ -292,7 +291,7 @@ def report(
 
     Without ``model``: what every policy transmits, and what an oracle could be worth. ``rows``:
     ``unseen``, of a trace that the model was trained on only its test rows, or ``all``. ``policy``:
-    one or several to replay beside the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``, or functions
+    one or several to replay with the others, such as ``"abm"`` or ``"dt:alpha=[8,1]"``, or functions
     of your own: ``accept(packet, switch)`` is called for each packet that fits the buffer, and says whether
     it is accepted (docs/policies.md). ``least_gain``: what share of the lost bytes a policy has to save to
     be worth a change, 0.05 if not given.

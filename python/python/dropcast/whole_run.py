@@ -69,9 +69,9 @@ def run(
 
     ``events`` are files, one or several; without them the arrivals of a leaf switch are generated.
     Everything goes into one folder, ``runs/NAME``, with a ``config.toml`` that reproduces it.
-    ``config`` is such a file; what is given beside it takes precedence. ``drops``,
+    ``config`` is such a file; what is given besides takes precedence. ``drops``,
     ``drop_window_ms`` and ``on_bad_row`` are as for :func:`collect`. ``policy``: one or several
-    to replay beside the others, such as ``"abm"``. ``least_gain`` is as for :func:`report`.
+    to replay with the others, such as ``"abm"``. ``least_gain`` is as for :func:`report`.
     """
     paths = {"config": config, "switch": switch, "runs": runs}
     given = {of: None if path is None else os.fspath(path) for of, path in paths.items()}

@@ -43,12 +43,12 @@ impl fmt::Display for BadFooter {
             BadFooter::TooLarge(bytes) => {
                 write!(
                     f,
-                    "has a footer of {bytes} bytes, more than the {} MiB that are read",
+                    "has a footer of {bytes} bytes, more than the limit of {} MiB",
                     MOST_FOOTER_BYTES >> 20
                 )
             }
             BadFooter::TooManyColumns(columns) => {
-                write!(f, "has {columns} columns, more than the {MOST_COLUMNS} that are read")
+                write!(f, "has {columns} columns, more than the limit of {MOST_COLUMNS}")
             }
             BadFooter::TooDeep => write!(f, "has columns nested more than {MOST_DEPTH} deep"),
         }
@@ -61,9 +61,7 @@ impl BadFooter {
         match self {
             BadFooter::Damaged => super::pages::REMEDY,
             BadFooter::TooLarge(_) => "write it with larger row groups or less metadata",
-            BadFooter::TooManyColumns(_) | BadFooter::TooDeep => {
-                "write only the columns that are needed"
-            }
+            BadFooter::TooManyColumns(_) | BadFooter::TooDeep => "write only the needed columns",
         }
     }
 }

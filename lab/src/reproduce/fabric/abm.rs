@@ -187,7 +187,7 @@ pub static FIGURES: [FabricFigure; 12] = [
     },
     FabricFigure {
         name: "abm-fig8",
-        title: "Cubic beside DCTCP (10%) and requests of 30% of the buffer by theta-PowerTCP, each in its own queue",
+        title: "Cubic with DCTCP (10%) and requests of 30% of the buffer by theta-PowerTCP, each in its own queue",
         vary: Vary::CubicLoad,
         points: &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
         panels: Panels::Metrics(&[CUBIC_SHORT, DCTCP_SHORT, THETA_INCAST]),

@@ -78,7 +78,7 @@ pub static FIGURES: [FabricFigure; 5] = [
     },
     FabricFigure {
         name: "smartbuf-fig4",
-        title: "A long flow beside incasts at another port",
+        title: "A long flow with incasts at another port",
         vary: Vary::Burst,
         points: &[0.6, 0.9, 1.2, 2.0],
         panels: Panels::Metrics(&[

@@ -69,7 +69,7 @@ pub(super) fn has(file: &[u8], part: &[u8]) -> bool {
 /// Refuses an objective whose scores tell no drop without a threshold.
 pub(super) fn unknown_objective(at: &str, objective: &str) -> ImportError {
     let why = format!(
-        "is {objective:?}, of which we do not know when it means a drop; give the threshold, the score above which it does"
+        "is {objective:?}, whose scores have no known threshold for a drop; give the threshold, the score above which it does"
     );
     refused(at, why)
 }

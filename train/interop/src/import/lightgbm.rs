@@ -17,7 +17,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         if found != only {
             return Err(refused(
                 field,
-                format!("is {found}; only forests that tell two classes apart are imported"),
+                format!("is {found}; only forests of two classes are imported"),
             ));
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
         [("num_class", dump.num_class), ("num_tree_per_iteration", dump.num_tree_per_iteration)]
     {
         if found != 1 {
-            let why = format!("is {found}; only forests that tell two classes apart are imported");
+            let why = format!("is {found}; only forests of two classes are imported");
             return Err(ImportError::Refused { at: field.to_owned(), why });
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     let params = &learner.learner_model_param;
     for (name, value) in [("num_class", &params.num_class), ("num_target", &params.num_target)] {
         if !matches!(value.as_str(), "" | "0" | "1") {
-            let why = format!("is {value}; only forests that tell two classes apart are imported");
+            let why = format!("is {value}; only forests of two classes are imported");
             return Err(refused(name, why));
         }
     }
@@ -182,7 +182,7 @@ impl DropRule {
             | "reg:squaredlogerror" => (base, 0.0),
             _ => {
                 let why = format!(
-                    "is {objective:?}, of which we do not know how its base score is kept; import its dump (dump_model) with a threshold"
+                    "is {objective:?}, whose encoding of the base score is unknown; import its dump (dump_model) with a threshold"
                 );
                 return Err(refused(at, why));
             }

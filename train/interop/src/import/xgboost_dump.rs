@@ -36,7 +36,7 @@ pub(super) fn read(file: &[u8], reading: &Reading<'_>) -> Result<Foreign, Import
     };
     check_trees(trees.len())?;
     let Some(threshold) = reading.threshold else {
-        let why = "does not tell the score that rows begin with (base_score), nor the objective; give the sum of leaves above which a packet is dropped, which for binary:logistic is ln((1 - base_score) / base_score), or import what save_model wrote";
+        let why = "holds neither the score that rows begin with (base_score) nor the objective; give the sum of leaves above which a packet is dropped, which for binary:logistic is ln((1 - base_score) / base_score), or import what save_model wrote";
         return Err(ImportError::Refused { at: "a dump".to_owned(), why: why.to_owned() });
     };
     let Some(features) = reading.features else {

@@ -1,6 +1,8 @@
 //! Golden packets find code that decides otherwise: one operator or statement at a time is another one in the exported C, which the driver
 //! beside it then asks about the packets.
 
+#![allow(clippy::print_stdout, reason = "the log of a night says which are missed")]
+
 use super::arrivals::any_switch;
 use super::in_c::GCC;
 use super::{Decided, Model, decided};
