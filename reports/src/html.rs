@@ -51,10 +51,8 @@ impl Exporter for Html {
             None => eta::omitted(&mut page, report),
         }
         calibration::write(&mut page, report);
-        if let Some(replay) = &report.replay {
-            throughput::write(&mut page, Some(replay), verdict);
-        }
         if let Some(verdict) = verdict {
+            throughput::write(&mut page, verdict, report.replay.as_ref());
             queues::write(&mut page, verdict);
             timeline::write(&mut page, verdict);
         }

@@ -155,42 +155,18 @@ impl Body {
     }
 }
 
-impl Drawn for LineFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
+macro_rules! drawn {
+    ($($figure:ty),*) => {$(
+        impl Drawn for $figure {
+            fn title(&self) -> &str {
+                &self.title
+            }
 
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
+            fn svg(&self) -> String {
+                self.to_svg(Page::Inline)
+            }
+        }
+    )*};
 }
 
-impl Drawn for BarFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
-
-impl Drawn for HeatFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
-
-impl Drawn for PanelFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
+drawn!(LineFigure, BarFigure, HeatFigure, PanelFigure);

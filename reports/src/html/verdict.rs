@@ -14,7 +14,7 @@ use dropcast_measure::verdict::Verdict;
 pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     let mut page = Body::default();
     summary::write(&mut page, verdict, None);
-    throughput::write(&mut page, None, Some(verdict));
+    throughput::write(&mut page, verdict, None);
     queues::write(&mut page, verdict);
     timeline::write(&mut page, verdict);
     checks::write(&mut page, Some(verdict), None);
