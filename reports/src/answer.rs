@@ -11,9 +11,9 @@ pub(crate) use advice::advice;
 use dropcast_data::printable_line;
 use dropcast_measure::verdict::{SwitchDrops, Verdict};
 use dropcast_measure::{Report, TraceSection};
-pub(crate) use facts::facts;
+pub(crate) use facts::{facts, of_model, worst_ports};
 use lines::{COLUMNS, cut, joined};
-pub(crate) use losses::losses;
+pub(crate) use losses::{Losses, Row, losses};
 
 use crate::numbers::count;
 
@@ -42,30 +42,35 @@ pub(crate) fn answer(verdict: &Verdict, report: Option<&Report>) -> String {
 pub(crate) fn unreplayed(report: &Report) -> String {
     let names: Vec<&str> =
         report.traces.iter().map(|trace: &TraceSection| trace.name.as_str()).collect();
-    let reason = report.replay_omitted.as_deref().unwrap_or("no reason is known");
     let mut lines = vec![
         cut(&format!("{}: {} packets", names_of(&names), count(report.labels.rows)), COLUMNS),
         String::new(),
     ];
-    lines.splice(
-        1..1,
-        joined("", &format!("NO ADVICE: nothing was replayed, because {reason}."), MOST_OF_CHECK),
-    );
-    for (label, text, most) in facts::of_model(report) {
+    lines.splice(1..1, joined("", &no_advice(report), MOST_OF_CHECK));
+    for (label, text, most) in of_model(report) {
         lines.extend(joined(&format!("{label:<9}"), &text, most));
     }
     lines.join("\n") + "\n"
 }
 
-/// What was measured, and how much.
-pub(crate) fn measured(verdict: &Verdict, report: Option<&Report>) -> String {
+/// Why a report without a replay has no advice.
+pub(crate) fn no_advice(report: &Report) -> String {
+    let reason = report.replay_omitted.as_deref().unwrap_or("no reason is known");
+    format!("NO ADVICE: nothing was replayed, because {reason}.")
+}
+
+fn measured(verdict: &Verdict, report: Option<&Report>) -> String {
+    format!("{}: {}", names_of(&verdict.traces), amount(verdict, report))
+}
+
+/// How much was measured, of which switches.
+pub(crate) fn amount(verdict: &Verdict, report: Option<&Report>) -> String {
     let part = match report.and_then(rows) {
         Some(_) => " of the test part",
         None => "",
     };
     format!(
-        "{}: {} packets ({}){part}, {}",
-        names_of(&verdict.traces),
+        "{} packets ({}){part}, {}",
         count(verdict.arrived.packets),
         lines::megabytes(verdict.arrived.bytes),
         switches(&verdict.switches)

@@ -1,11 +1,13 @@
 //! The figures of a report's page.
 
+use crate::answer::{Losses, Row};
 use crate::numbers;
-use crate::plot::{Axis, BarFigure, BarGroup, Draw, LineFigure, Point, Scale, Series, Unit};
+use crate::plot::{
+    Axis, BarFigure, BarGroup, BarLook, Draw, LineFigure, Point, Scale, Series, Unit,
+};
 use dropcast_measure::ScoreBin;
 use dropcast_measure::{CurvePoint, FeatureImportance, Loss};
 use dropcast_measure::{Distribution, FeatureSection, Report};
-use dropcast_replay::Sent;
 
 /// Precision against recall over all vote thresholds.
 pub(crate) fn precision_recall(report: &Report) -> LineFigure {
@@ -76,40 +78,46 @@ pub(crate) fn by_threshold(report: &Report) -> LineFigure {
     }
 }
 
-/// What each policy transmits less than the first, which is LQD, percent.
-pub(crate) fn throughput(policies: &[(String, Sent)]) -> BarFigure {
-    let lqd = policies.first().map(|(_, sent)| *sent).unwrap_or_default();
-    let others = policies.get(1..).unwrap_or_default();
-    let group = |name: &str, of: fn(&Sent) -> u64| {
-        let share = |sent: &Sent| (of(&lqd) > 0).then(|| of(sent) as f64 / of(&lqd) as f64);
-        let lost: Vec<Option<f64>> =
-            others.iter().map(|(_, sent)| share(sent).map(|share| 1.0 - share)).collect();
-        let label = |lost: &Option<f64>| {
-            let percent = |lost: f64| numbers::ratio(lost * 100.0, 3).replace('-', "\u{2212}");
-            lost.map_or_else(String::new, |lost| format!("{} %", percent(lost)))
-        };
-        BarGroup {
-            name: name.to_owned(),
-            labels: lost.iter().map(label).collect(),
-            values: lost,
-            ..BarGroup::default()
-        }
+/// What policies lose more than the switch does now, and in words those that are off the scale: they lose more than twice
+/// what can be saved.
+pub(crate) fn losses(losses: &Losses<'_>) -> (BarFigure, String) {
+    let against = |row: &Row<'_>| row.of.against_now_bytes;
+    let saved = losses.rows.iter().map(|row| -against(row)).max().unwrap_or(0);
+    let (off, on): (Vec<_>, Vec<_>) =
+        losses.rows.iter().partition(|row| saved > 0 && against(row) > saved.saturating_mul(2));
+    let unit = losses.unit.name;
+    let off: Vec<String> =
+        off.iter().map(|row| format!("{} ({} {unit})", row.cells[0], row.cells[2])).collect();
+    let name = |row: &Row<'_>| {
+        let now = if row.is_now() { " (now)" } else { "" };
+        row.cells[0].replace("Dynamic Thresholds, ", "") + now
     };
-    BarFigure {
-        title: "Throughput lost against LQD".to_owned(),
-        description: "For each policy, how much less it transmits than push-out LQD on the same \
-                      arrivals, in packets and in bytes."
-            .to_owned(),
-        value: Axis::new("Less than LQD transmits, % (shorter is better)").unit(Unit::Percent),
-        categories: others.iter().map(|(name, _)| short(name)).collect(),
-        groups: vec![group("packets", |sent| sent.packets), group("bytes", |sent| sent.bytes)],
-        notes: Vec::new(),
-    }
-}
-
-/// A policy's name beside a bar.
-fn short(name: &str) -> String {
-    name.replace("Dynamic Thresholds, alpha", "alpha").replace("this model as", "model as")
+    let range = |row: &Row<'_>| Some((row.of.low_bytes? as f64, row.of.high_bytes? as f64));
+    let group = BarGroup {
+        name: "against now".to_owned(),
+        values: on.iter().map(|row| Some(against(row) as f64)).collect(),
+        labels: on.iter().map(|row| row.cells[2].clone()).collect(),
+        ranges: on.iter().map(|row| range(row)).collect(),
+    };
+    let figure = BarFigure {
+        title: "Bytes lost, against now".to_owned(),
+        description:
+            "For each policy, how many bytes more than the switch it loses now of the same \
+                      arrivals, with an interval."
+                .to_owned(),
+        value: Axis::new(format!("More lost than now, {unit} (left of 0: less)")).unit(
+            match unit {
+                "kB" => Unit::Kilo,
+                "MB" => Unit::Mega,
+                _ => Unit::One,
+            },
+        ),
+        categories: on.iter().map(|row| name(row)).collect(),
+        groups: vec![group],
+        look: BarLook::Dots,
+        ..BarFigure::default()
+    };
+    (figure, off.join(", "))
 }
 
 /// Scores by class. Ranges without packets of a class have no point.
@@ -201,7 +209,7 @@ pub(crate) fn permutation_loss(features: &[FeatureImportance]) -> BarFigure {
             group("average precision", |feature| feature.average_precision_loss),
             group("F1", |feature| feature.f1_loss),
         ],
-        notes: Vec::new(),
+        ..BarFigure::default()
     }
 }
 
@@ -224,7 +232,7 @@ pub(crate) fn gini_shares(features: &[FeatureImportance]) -> BarFigure {
             values: shares,
             ..BarGroup::default()
         }],
-        notes: Vec::new(),
+        ..BarFigure::default()
     }
 }
 

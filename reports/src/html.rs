@@ -5,6 +5,7 @@
 
 mod body;
 mod calibration;
+mod checks;
 mod document;
 mod eta;
 mod features;
@@ -38,17 +39,10 @@ pub struct Html;
 impl Exporter for Html {
     fn export(&self, report: &Report) -> Result<String, PageError> {
         let mut page = Body::default();
-        summary::write(&mut page, report);
-        if let Some(verdict) = &report.verdict {
-            overview::write(&mut page, verdict);
-        }
-        if let Some(replay) = &report.replay {
-            throughput::write(&mut page, replay, report.verdict.as_ref());
-        }
-        if let Some(verdict) = &report.verdict {
-            timeline::write(&mut page, verdict);
-            queues::by_port(&mut page, verdict);
-            queues::by_switch(&mut page, verdict);
+        let verdict = report.verdict.as_ref();
+        match verdict {
+            Some(verdict) => summary::write(&mut page, verdict, Some(report)),
+            None => summary::unreplayed(&mut page, report),
         }
         predictions::write(&mut page, report);
         thresholds::write(&mut page, report);
@@ -56,15 +50,23 @@ impl Exporter for Html {
             Some(replay) => eta::write(&mut page, replay),
             None => eta::omitted(&mut page, report),
         }
-        importance::write(&mut page, report);
-        features::write(&mut page, report);
         calibration::write(&mut page, report);
+        if let Some(verdict) = verdict {
+            throughput::write(&mut page, verdict, report.replay.as_ref());
+            queues::write(&mut page, verdict);
+            timeline::write(&mut page, verdict);
+        }
+        features::write(&mut page, report);
+        importance::write(&mut page, report);
         resources::write(&mut page, report);
-        model_card::write(&mut page, report);
+        checks::write(&mut page, verdict, Some(report));
         provenance::write(&mut page, report);
+        model_card::write(&mut page, report);
+        let names: Vec<&str> = report.traces.iter().map(|trace| trace.name.as_str()).collect();
+        let title = summary::title(Some(report), &names);
         let document = Document {
-            title: &format!("Drop prediction: {}", crate::trace_words::trace_names(report)),
-            header: &summary::header(report),
+            title: &title,
+            header: &summary::header(&title, verdict, Some(report)),
             json: &Json.export(report)?,
         };
         Ok(document.write(page))

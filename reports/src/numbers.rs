@@ -77,8 +77,14 @@ pub(crate) fn time_unit(long_ns: u64) -> TimeUnit {
 
 /// A length of time in the unit that fits.
 pub(crate) fn duration(long_ns: u64) -> String {
-    let TimeUnit { name, ns } = time_unit(long_ns);
-    format!("{} {name}", short(long_ns as f64 / ns))
+    time_unit(long_ns).shown(long_ns)
+}
+
+impl TimeUnit {
+    /// A length of time in it.
+    pub(crate) fn shown(self, long_ns: u64) -> String {
+        format!("{} {}", short(long_ns as f64 / self.ns), self.name)
+    }
 }
 
 /// A time since 1970 as date and time of day, in UTC.

@@ -3,7 +3,9 @@
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers;
 use crate::overview;
-use crate::plot::{Axis, Clock, Draw, HeatFigure, Panel, PanelFigure, Series, Unit};
+use crate::plot::{
+    Axis, BarFigure, BarGroup, BarLook, Clock, Draw, HeatFigure, Panel, PanelFigure, Series, Unit,
+};
 use dropcast_measure::verdict::{
     DropCounts, EpisodeSection, HourSection, TimelineSection, Verdict,
 };
@@ -41,6 +43,39 @@ pub(crate) fn timeline(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
     figure.x = Axis::new(format!("Time of day, {offset} (from {date} {} on)", &time[..8]))
         .clock(Clock { begin_ns: timeline.begin_ns, unit_ns, offset });
     Some(figure)
+}
+
+/// What a trace's switches drop over time. None if nothing of it counts.
+pub(crate) fn drops(verdict: &Verdict, trace: usize) -> Option<PanelFigure> {
+    let mut figure = timeline(verdict, trace)?;
+    figure.title = figure.title.replace("Occupancy and drops", "Drops");
+    figure.description =
+        "Packets that the switch, the best alpha and LQD drop, over time.".to_owned();
+    figure.panels.remove(0);
+    figure.panels[0].series.retain(|series| !series.name.starts_with("false "));
+    Some(figure)
+}
+
+/// Ports that are drawn, at most.
+const MOST_PORTS: usize = 5;
+
+/// The ports with the most drops.
+pub(crate) fn ports(verdict: &Verdict, ports: &[(String, u64)]) -> BarFigure {
+    let bars = &ports[..MOST_PORTS.min(ports.len())];
+    let name = if verdict.counts.real.is_some() { "real drops" } else { OWN_DROPS };
+    BarFigure {
+        title: "Drops by port".to_owned(),
+        description: "The ports with the most drops, in packets.".to_owned(),
+        categories: bars.iter().map(|(name, _)| name.clone()).collect(),
+        groups: vec![BarGroup {
+            name: name.to_owned(),
+            values: bars.iter().map(|(_, drops)| Some(*drops as f64)).collect(),
+            labels: bars.iter().map(|(_, drops)| numbers::count(*drops)).collect(),
+            ranges: Vec::new(),
+        }],
+        look: BarLook::Flat,
+        ..BarFigure::default()
+    }
 }
 
 /// Shorter traces are drawn over the time since their first arrival: ticks of a clock are a second apart at least.
@@ -206,12 +241,15 @@ fn packets(sent: Option<Sent>) -> Option<u64> {
 pub(crate) fn by_port(verdict: &Verdict, trace: usize, switch_id: u16) -> Option<HeatFigure> {
     let own = || verdict.queues.iter().filter(|q| (q.trace, q.switch_id) == (trace, switch_id));
     let most = own().map(|queue| queue.port).max()?;
+    let mut switches = verdict.switches.iter();
+    let switch = switches.find(|of| (of.trace, of.switch_id) == (trace, switch_id));
+    let ports = switch.map_or(0, |switch| switch.ports).max(usize::from(most) + 1);
     let queues: BTreeSet<u8> = own().map(|queue| queue.queue).collect();
     let mut figure = heat(verdict, trace, switch_id);
-    figure.columns = (0..=most).map(|port| port.to_string()).collect();
+    figure.columns = (0..ports).map(|port| port.to_string()).collect();
     for (name, of) in KINDS {
         for &queue in &queues {
-            let mut cells = vec![None; usize::from(most) + 1];
+            let mut cells = vec![None; ports];
             for place in own().filter(|place| place.queue == queue) {
                 cells[usize::from(place.port)] = of(&place.counts).map(|count| count as f64);
             }

@@ -68,27 +68,16 @@ fn every_element_is_closed() {
 #[test]
 fn every_section_and_figure_is_there() {
     let html = page(&tiny::report(RowOrder::Arrival));
-    for id in [
-        "verdict",
-        "policies",
-        "timeline",
-        "ports",
-        "switches",
-        "predictions",
-        "thresholds",
-        "eta",
-        "importance",
-        "features",
-        "scores",
-        "resources",
-        "model-card",
-        "provenance",
-    ] {
+    for id in
+        ["forest", "policies", "ports", "timeline", "features", "resources", "checks", "provenance"]
+    {
         assert_eq!(html.matches(&format!("<h2 id=\"{id}\">")).count(), 1, "{id}");
         assert_eq!(html.matches(&format!("<a href=\"#{id}\">")).count(), 1, "{id}");
     }
     let titles = [
-        "Throughput lost against LQD",
+        "Bytes lost, against now",
+        "Drops by port",
+        "Drops over time",
         "Occupancy and drops over time",
         "Episode 1",
         "Drops and errors by port",
@@ -153,20 +142,20 @@ fn the_json_inside_is_the_report() {
 fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
     let report = tiny::leaf::report();
     let html = page(&report);
-    let untrusted = html.find("Do not trust").expect("it is untrusted");
-    assert!(untrusted < html.find("id=\"policies\"").expect("a section"));
-    let places: Vec<usize> =
-        ["id=\"verdict\"", "id=\"policies\"", "id=\"timeline\"", "id=\"ports\""]
-            .iter()
-            .map(|id| html.find(id).expect("a section"))
-            .collect();
-    assert!(places.is_sorted() && !html.contains("<p class=\"lead\">"));
-    for id in ["scores", "resources", "model-card", "provenance"] {
+    let advice = "<h2 id=\"verdict\" class=\"lead warning\">DO NOT TRUST these numbers";
+    let screen = html.split("<details class=\"more\">").next().expect("the first screen");
+    assert!(screen.contains(advice) && !screen.contains("Bytes lost, against now"));
+    for id in ["forest", "policies", "ports", "timeline", "features", "resources", "checks"] {
         assert!(html.contains(&format!("<summary><h2 id=\"{id}\">")), "{id} is not folded");
     }
     let real = report.verdict.as_ref().and_then(|verdict| verdict.counts.only_real).expect("told");
     assert!(real.packets > 0 && html.contains("The real switch drops "));
     let plain = page(&tiny::report(RowOrder::Arrival));
+    let screen = plain.split("<details class=\"more\">").next().expect("the first screen");
+    for words in ["<li><b>", "Drops over time", "Drops by port", "<b>Trust</b>", "<b>Assumed</b>"] {
+        assert!(screen.contains(words), "{words}");
+    }
+    assert!(!screen.contains(">0.99"), "a ratio without a unit");
     assert!(!plain.contains("The real switch drops "), "that trace tells of no real drops");
 }
 

@@ -42,7 +42,7 @@ fn a_report_without_a_model_is_a_verdict_in_three_formats() {
     assert_eq!(json["conclusion"]["kind"], "oracle_could_gain");
     room.good(&format!("{report} --format html -o verdict.html"));
     let page = String::from_utf8(room.read("verdict.html")).unwrap();
-    assert!(page.contains("What is dropped here, and what would help?") && page.contains("<svg"));
+    assert!(page.contains("<h2 id=\"verdict\" class=\"lead\">") && page.contains("<svg"));
 
     // With the model, the policies that need none transmit the same of all rows.
     let with_model = format!("{report} --model runs/small/model.json --rows all --format json");

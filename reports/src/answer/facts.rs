@@ -39,8 +39,8 @@ pub(crate) fn of_model(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// The ports with the most drops.
-fn places(verdict: &Verdict) -> Option<String> {
+/// The ports with drops, the worst first: their names, and the packets that are dropped there.
+pub(crate) fn worst_ports(verdict: &Verdict) -> Vec<(String, u64)> {
     let mut ports: BTreeMap<(usize, u16, u16), u64> = BTreeMap::new();
     for queue in &verdict.queues {
         let [drops, _] = dropped(&queue.counts);
@@ -48,13 +48,19 @@ fn places(verdict: &Verdict) -> Option<String> {
     }
     let mut ports: Vec<_> = ports.into_iter().filter(|(_, drops)| *drops > 0).collect();
     ports.sort_by_key(|(_, drops)| Reverse(*drops));
-    let shown = ports.iter().take(MOST).map(|((trace, switch_id, port), drops)| {
+    let named = ports.into_iter().map(|((trace, switch_id, port), drops)| {
         let switch = match verdict.switches.len() {
             0 | 1 => String::new(),
-            _ => format!("{} ", name_of_switch(verdict, *trace, *switch_id)),
+            _ => format!("{} ", name_of_switch(verdict, trace, switch_id)),
         };
-        format!("{} at {switch}port {port}", count(*drops))
+        (format!("{switch}port {port}"), drops)
     });
+    named.collect()
+}
+
+fn places(verdict: &Verdict) -> Option<String> {
+    let ports = worst_ports(verdict);
+    let shown = ports.iter().take(MOST).map(|(name, drops)| format!("{} at {name}", count(*drops)));
     let shown: Vec<String> = shown.collect();
     let all: u64 = ports.iter().map(|(_, drops)| drops).sum();
     let real = if verdict.counts.real.is_some() { "real " } else { "" };

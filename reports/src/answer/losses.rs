@@ -10,19 +10,20 @@ use dropcast_measure::verdict::{AgainstNow, Needs, Verdict};
 const MOST: usize = 9;
 
 /// The table: what each policy loses, in one unit.
-pub(crate) struct Losses {
+pub(crate) struct Losses<'a> {
+    pub(crate) unit: Loss,
     pub(crate) heads: [String; 5],
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row<'a>>,
 }
 
 /// A policy: its name, what it loses, that against now, an interval of that, what it needs.
-pub(crate) struct Row {
-    pub(crate) is_now: bool,
+pub(crate) struct Row<'a> {
+    pub(crate) of: &'a AgainstNow,
     pub(crate) cells: [String; 5],
 }
 
 /// The policies that matter most, those that lose least first.
-pub(crate) fn losses(verdict: &Verdict) -> Losses {
+pub(crate) fn losses(verdict: &Verdict) -> Losses<'_> {
     let mut kept: Vec<&AgainstNow> = verdict.against_now.iter().collect();
     // What cannot be had leaves first, then of many that were asked for the worst.
     let leaving = [Needs::Labels, Needs::QueueSettings, Needs::Future, Needs::Asked];
@@ -33,25 +34,26 @@ pub(crate) fn losses(verdict: &Verdict) -> Losses {
     }
     let most = kept.iter().map(|row| row.lost_bytes).max().unwrap_or(0);
     let loss = Loss::of(most);
-    let row = |row: &&AgainstNow| {
-        let interval = row.low_bytes.zip(row.high_bytes);
-        let interval =
-            interval.map(|(low, high)| format!("{} to {}", loss.signed(low), loss.signed(high)));
-        let is_now = row.needs == Needs::Nothing;
-        Row {
-            is_now,
-            cells: [
-                name(verdict, row),
-                loss.shown(i64::try_from(row.lost_bytes).unwrap_or(i64::MAX)),
-                loss.signed(row.against_now_bytes),
-                interval.unwrap_or_default(),
-                needs(row.needs).to_owned(),
-            ],
-        }
-    };
+    let row = |row| row_of(verdict, row, loss);
     let lost = format!("lost {}", loss.name);
     let heads = ["", &lost, "against now", "99% interval", "needs"].map(str::to_owned);
-    Losses { heads, rows: kept.iter().map(row).collect() }
+    Losses { unit: loss, heads, rows: kept.into_iter().map(row).collect() }
+}
+
+fn row_of<'a>(verdict: &Verdict, row: &'a AgainstNow, loss: Loss) -> Row<'a> {
+    let interval = row.low_bytes.zip(row.high_bytes);
+    let interval =
+        interval.map(|(low, high)| format!("{} to {}", loss.signed(low), loss.signed(high)));
+    Row {
+        of: row,
+        cells: [
+            name(verdict, row),
+            loss.shown(i64::try_from(row.lost_bytes).unwrap_or(i64::MAX)),
+            loss.signed(row.against_now_bytes),
+            interval.unwrap_or_default(),
+            needs(row.needs).to_owned(),
+        ],
+    }
 }
 
 fn name(verdict: &Verdict, row: &AgainstNow) -> String {
@@ -84,7 +86,14 @@ fn needs(needs: Needs) -> &'static str {
     }
 }
 
-impl Losses {
+impl Row<'_> {
+    /// Whether the switch does this now.
+    pub(crate) fn is_now(&self) -> bool {
+        self.of.needs == Needs::Nothing
+    }
+}
+
+impl Losses<'_> {
     /// Lines of text; numbers are aligned, the present policy has a mark.
     pub(crate) fn lines(&self) -> Vec<String> {
         let all = || std::iter::once(&self.heads).chain(self.rows.iter().map(|row| &row.cells));
@@ -100,7 +109,8 @@ impl Losses {
             );
             line.trim_end().to_owned()
         };
-        let rows = self.rows.iter().map(|row| line(if row.is_now { ">" } else { "" }, &row.cells));
+        let rows =
+            self.rows.iter().map(|row| line(if row.is_now() { ">" } else { "" }, &row.cells));
         std::iter::once(line("", &self.heads)).chain(rows).collect()
     }
 }

@@ -13,6 +13,7 @@ pub(super) struct Body {
     /// Identifier and title of each section.
     pub(super) sections: Vec<(&'static str, String)>,
     figures: usize,
+    is_open: bool,
     is_folded: bool,
 }
 
@@ -30,9 +31,26 @@ pub(super) struct Data<'a> {
 }
 
 impl Body {
+    /// Begins the page with its answer, in one line.
+    pub(super) fn answer(&mut self, text: &str, is_trusted: bool) {
+        self.is_open = true;
+        let (text, class) = (escape(text), if is_trusted { "lead" } else { "lead warning" });
+        self.html.push_str(&format!(
+            "<section aria-labelledby=\"verdict\">\n<h2 id=\"verdict\" class=\"{class}\">{text}</h2>\n"
+        ));
+    }
+
+    /// A fact behind its name, if it is known.
+    pub(super) fn fact(&mut self, label: &str, text: Option<&str>) {
+        if let Some(text) = text.map(escape) {
+            self.html.push_str(&format!("<p class=\"fact\"><b>{label}</b> {text}.</p>\n"));
+        }
+    }
+
     /// Begins a section, and ends the one before.
     pub(super) fn section(&mut self, id: &'static str, title: &str) {
         self.end_section();
+        self.is_open = true;
         self.sections.push((id, title.to_owned()));
         let title = escape(title);
         self.html.push_str(&format!(
@@ -43,7 +61,7 @@ impl Body {
     /// Begins a section that is folded away until it is opened, and ends the one before.
     pub(super) fn folded_section(&mut self, id: &'static str, title: &str) {
         self.end_section();
-        self.is_folded = true;
+        (self.is_open, self.is_folded) = (true, true);
         self.sections.push((id, title.to_owned()));
         let title = escape(title);
         self.html.push_str(&format!(
@@ -71,7 +89,7 @@ impl Body {
         if std::mem::take(&mut self.is_folded) {
             self.end_fold();
         }
-        if !self.sections.is_empty() {
+        if std::mem::take(&mut self.is_open) {
             self.html.push_str("</section>\n");
         }
     }
@@ -137,42 +155,18 @@ impl Body {
     }
 }
 
-impl Drawn for LineFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
+macro_rules! drawn {
+    ($($figure:ty),*) => {$(
+        impl Drawn for $figure {
+            fn title(&self) -> &str {
+                &self.title
+            }
 
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
+            fn svg(&self) -> String {
+                self.to_svg(Page::Inline)
+            }
+        }
+    )*};
 }
 
-impl Drawn for BarFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
-
-impl Drawn for HeatFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
-
-impl Drawn for PanelFigure {
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn svg(&self) -> String {
-        self.to_svg(Page::Inline)
-    }
-}
+drawn!(LineFigure, BarFigure, HeatFigure, PanelFigure);

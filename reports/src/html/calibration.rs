@@ -8,7 +8,7 @@ use dropcast_measure::{Report, ScoreBin};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     let of = &report.calibration;
-    page.folded_section("scores", "Calibration of scores");
+    page.heading("Calibration of scores");
     page.paragraph(
         "A score is a sum of leaf weights. Divided by the highest score, it can be read as the \
          probability of a drop. Only the vote threshold decides, so a model can predict well and \

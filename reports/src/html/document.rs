@@ -4,12 +4,8 @@ use super::body::Body;
 use crate::plot::escape;
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = concat!(
-    include_str!("page.js"),
-    include_str!("pdf.js"),
-    include_str!("tools.js"),
-    include_str!("votes.js")
-);
+const SCRIPT: &str =
+    concat!(include_str!("page.js"), include_str!("tools.js"), include_str!("votes.js"));
 /// Forbids all fetches.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       base-uri 'none'; form-action 'none'";

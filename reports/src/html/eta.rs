@@ -6,13 +6,13 @@ use dropcast_measure::{ReplaySection, Report};
 
 /// Why eta is unknown.
 pub(super) fn omitted(page: &mut Body, report: &Report) {
-    page.section("eta", "Error \u{3B7} and throughput");
+    page.heading("Error \u{3B7}");
     let reason = report.replay_omitted.as_deref().unwrap_or("no reason was given");
     page.warning(&format!("Not replayed, because {reason}."));
 }
 
 pub(super) fn write(page: &mut Body, replay: &ReplaySection) {
-    page.section("eta", "Error \u{3B7}");
+    page.heading("Error \u{3B7}");
     page.paragraph(
         "\u{3B7} is what push-out LQD transmits divided by what FollowLQD transmits of the \
          arrivals without those predicted to be dropped (Credence paper, Definition 1). Right \

@@ -6,7 +6,8 @@ use crate::figures;
 use dropcast_measure::{Distribution, FeatureSection, Report};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("features", "Features by label");
+    page.folded_section("features", "Features");
+    page.heading("By label");
     if let Some(scaling) = crate::trace_words::scaling(report) {
         page.paragraph(&format!("{}.", figures::capitalised(&scaling)));
     }

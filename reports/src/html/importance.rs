@@ -8,7 +8,7 @@ use dropcast_measure::{FeatureImportance, Loss};
 
 pub(super) fn write(page: &mut Body, report: &Report) {
     let (features, sample) = (&report.importance.features, &report.importance.sample);
-    page.section("importance", "Feature importance");
+    page.heading("Importance");
     page.open("figures");
     if features.iter().any(|feature| feature.average_precision_loss.is_some()) {
         page.figure(

@@ -15,7 +15,7 @@ const FEW_DROPS: u64 = 1_000;
 const NOTABLE_LOSS: f64 = 0.05;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.folded_section("model-card", "Model card");
+    page.heading("Model card");
     let card = [
         ("Purpose", purpose(report)),
         ("Input", input(report)),

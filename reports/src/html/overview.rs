@@ -14,7 +14,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
     if traces.is_empty() {
         return;
     }
-    page.section("overview", "All traces");
+    page.heading("All traces");
     if let Some(figure) = verdict_figures::by_hour(verdict) {
         let rows = overview::hours(verdict).iter().map(|hour| {
             let begin = Cell::text(overview::begin(verdict, hour));

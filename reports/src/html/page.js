@@ -2,6 +2,9 @@
 // and arrow keys step through its points. Without this script, browsers show the same texts as tooltips.
 (() => {
   "use strict";
+  // The browser knows when the file was written; the page itself is the same each time.
+  const written = document.getElementById("written");
+  if (written !== null) written.textContent = `, written ${new Date(document.lastModified).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}`;
   const make = (className) => {
     const element = document.createElement("div");
     element.className = className;

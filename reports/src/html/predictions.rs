@@ -7,7 +7,14 @@ use dropcast_forest::Confusion;
 use dropcast_measure::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("predictions", "Predictions at the model's vote threshold");
+    page.folded_section("forest", "The forest");
+    page.heading("Predictions at its vote threshold");
+    if let Some(silent) = crate::trace_words::predicts_nothing(report) {
+        page.warning(&silent);
+    }
+    if report.labels.drops == 0 {
+        page.paragraph("Recall and average precision are undefined: there is no drop to predict.");
+    }
     page.paragraph(&format!(
         "A drop is predicted when the sum of leaf weights is above {} (of at most {}).",
         report.model.vote_threshold, report.model.max_score

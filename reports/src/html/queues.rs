@@ -13,8 +13,13 @@ const MOST_SWITCHES: usize = 4;
 /// Queues in a table.
 const MOST_QUEUES: usize = 200;
 
-pub(super) fn by_port(page: &mut Body, verdict: &Verdict) {
-    page.section("ports", "By port and queue");
+pub(super) fn write(page: &mut Body, verdict: &Verdict) {
+    page.folded_section("ports", "Ports and queues");
+    by_port(page, verdict);
+    by_switch(page, verdict);
+}
+
+fn by_port(page: &mut Body, verdict: &Verdict) {
     let mut worst: Vec<&SwitchDrops> = verdict.switches.iter().collect();
     worst.sort_by_key(|switch| Reverse(switch.counts.badness()));
     let mut drawn = 0;
@@ -79,8 +84,8 @@ const QUEUE_HEADS: [&str; 14] = [
     "false negatives",
 ];
 
-pub(super) fn by_switch(page: &mut Body, verdict: &Verdict) {
-    page.section("switches", "By switch");
+fn by_switch(page: &mut Body, verdict: &Verdict) {
+    page.heading("By switch");
     let named =
         |switch: &SwitchDrops| Cell::text(switch_name(verdict, switch.trace, switch.switch_id));
     let packets = |switch: &SwitchDrops| {

@@ -6,7 +6,7 @@ use dropcast_export::{Encoding, FeatureResources, TableResources, TableTotals};
 use dropcast_measure::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.folded_section("resources", "Match-action tables");
+    page.folded_section("resources", "Tables");
     let Some(resources) = &report.resources else {
         let reason = report.resources_omitted.as_deref().unwrap_or("no reason given");
         page.paragraph(&format!("The forest cannot be exported: {reason}."));

@@ -1,140 +1,130 @@
-//! The heading, the verdict and the most important numbers.
+//! The first screen: the advice, what is lost, when and where, how far to trust it, what was assumed.
 
-use super::body::Body;
+use super::body::{Body, Data};
 use super::table::Cell;
-use crate::answer;
-use crate::check_words::{check_sentences, failed_sentences};
-use crate::drift_words::{drift_sentence, outside_sentence};
-use crate::drop_words::drop_sentences;
+use crate::answer::{self, Losses};
+use crate::numbers::at_clock;
 use crate::plot::escape;
-use crate::rival_words::asked_sentences;
+use crate::trace_words::listed;
+use crate::{figures, numbers, verdict_figures};
 use dropcast_measure::Report;
-use dropcast_measure::verdict::{CheckResult, Verdict};
+use dropcast_measure::verdict::{Needs, Verdict};
 
-/// The heading.
-pub(super) fn header(report: &Report) -> String {
-    let labels = &report.labels;
-    format!(
-        "<h1>Drop prediction report</h1>\n<p class=\"faint\">{} on {}: {} packets, {} of \
-         them dropped by push-out LQD.</p>\n",
-        escape(report.model.name.as_deref().unwrap_or("A model")),
-        escape(&crate::trace_words::trace_names(report)),
-        Cell::Count(Some(labels.rows)).html(),
-        Cell::Count(Some(labels.drops)).html()
-    )
+/// The model, if there is one, and the files.
+pub(super) fn title(report: Option<&Report>, traces: &[impl AsRef<str>]) -> String {
+    let model = report.and_then(|report| report.model.name.as_deref());
+    model.map(|name| format!("{name} on ")).unwrap_or_default() + &listed(traces)
 }
 
-pub(super) fn write(page: &mut Body, report: &Report) {
-    match &report.verdict {
-        Some(verdict) => story(page, verdict, Some(report)),
-        None => {
-            page.section("verdict", "Summary");
-            page.cards(&cards(report));
-        }
-    }
-    if report.gain.is_none() {
-        page.paragraph(
-            "What the oracle gains over a switch without one is not known: the arrivals were not \
-             replayed.",
-        );
-    }
-    if let Some(drift) = drift_sentence(report) {
-        page.paragraph(&drift);
-    }
-    if let Some(outside) = outside_sentence(report) {
-        page.paragraph(&outside);
-    }
-    if report.traces.iter().any(|trace| trace.in_training_data == Some(true)) {
-        page.warning(
-            "The model was trained on a file that is scored here. On rows it has not seen, expect \
-             lower scores.",
-        );
-    }
-    if let (Some(held_out), None) = (crate::trace_words::held_out(report), &report.verdict) {
-        page.paragraph(&held_out);
-    }
-    if let Some(silent) = crate::trace_words::predicts_nothing(report) {
-        page.warning(&silent);
-    }
-    if let Some(unknown) = crate::trace_words::unknown_training_rows(report) {
-        page.warning(&unknown);
-    }
-    if report.labels.drops == 0 {
-        page.paragraph("Recall and average precision are undefined: there is no drop to predict.");
-    }
+/// The heading: name, files, how much was measured and when. The script adds when the page was written.
+pub(super) fn header(title: &str, verdict: Option<&Verdict>, report: Option<&Report>) -> String {
+    let rows = report.map_or(0, |report| report.labels.rows);
+    let amount = verdict.map_or_else(
+        || format!("{} packets", numbers::count(rows)),
+        |verdict| {
+            let begin_ns = verdict.timelines.first().map_or(0, |timeline| timeline.begin_ns);
+            answer::amount(verdict, report) + &at_clock(begin_ns, verdict).replace(" (", ", (from ")
+        },
+    );
+    let (title, amount) = (escape(title), escape(&amount));
+    format!("<h1>{title}</h1>\n<p class=\"faint\">{amount}<span id=\"written\"></span></p>\n")
 }
 
-/// What drops and what would help, with the numbers of a model's report.
-pub(super) fn story(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
+/// The first screen of a verdict, with what is known of the model, if there is one.
+pub(super) fn write(page: &mut Body, verdict: &Verdict, report: Option<&Report>) {
     let (advice, is_trusted) = (answer::advice(verdict), verdict.is_trusted());
-    page.section("verdict", "What is dropped here, and what would help?");
-    failed_sentences(verdict).iter().for_each(|sentence| page.warning(sentence));
+    let facts = answer::facts(verdict, report);
+    let fact = |label: &str| facts.iter().find(|fact| fact.0 == label).map(|fact| fact.1.as_str());
+    page.answer(&advice[0], is_trusted);
+    advice[1..].iter().for_each(|why| page.paragraph(why));
+    let losses = answer::losses(verdict);
     if is_trusted {
-        page.lead(&advice[0]);
-        advice[1..].iter().for_each(|why| page.paragraph(why));
+        let tiles = tiles(verdict, &losses);
+        let tiles: Vec<(&str, Cell)> =
+            tiles.iter().map(|(name, lost)| (name.as_str(), Cell::text(lost))).collect();
+        page.cards(&tiles);
     }
-    page.paragraph(&answer::measured(verdict, report));
-    check_sentences(verdict).iter().for_each(|sentence| match sentence.starts_with("Beware") {
-        true => page.warning(sentence),
-        false => page.paragraph(sentence),
-    });
-    if is_trusted {
-        let losses = answer::losses(verdict);
-        let rows = losses.rows.iter().map(|row| row.cells.iter().map(Cell::text).collect());
-        let heads: Vec<&str> = losses.heads.iter().map(String::as_str).collect();
-        page.table("What policies lose.", &heads, &rows.collect::<Vec<Vec<Cell>>>());
+    page.open("screen");
+    page.open("stack");
+    if is_trusted && !losses.rows.is_empty() {
+        policies(page, &losses);
     }
-    if let Some(report) = report {
-        page.cards(&cards(report));
-    }
-    let row = |result: &CheckResult| {
-        let (check, status) = (result.check.name(), result.status.name());
-        let remedy = result.remedy.as_deref().unwrap_or("");
-        Vec::from([check, status, &result.evidence, remedy].map(Cell::text))
-    };
-    page.fold("What was checked");
-    let rows: Vec<_> = verdict.checks.iter().map(row).collect();
-    page.table("What was checked", &["check", "found", "evidence", "what to do"], &rows);
-    page.end_fold();
-    for (label, text, _) in answer::facts(verdict, report) {
-        page.paragraph(&format!("{label}: {text}."));
-    }
-    let held_out = report.and_then(crate::trace_words::held_out).into_iter().collect();
-    let paragraphs = [held_out, drop_sentences(verdict), asked_sentences(verdict)];
-    for sentences in paragraphs.iter().filter(|sentences| !sentences.is_empty()) {
-        page.paragraph(&sentences.join(" "));
-    }
+    fact("Where").iter().for_each(|text| ports(page, verdict, text));
+    page.close();
+    page.open("stack");
+    fact("When").iter().for_each(|text| times(page, verdict, text));
+    ["Forest", "Trust", "Assumed"].iter().for_each(|label| page.fact(label, fact(label)));
+    page.close();
+    page.close();
 }
 
-/// The most important numbers, those of bytes first; what is not defined has none.
-fn cards(report: &Report) -> Vec<(&'static str, Cell)> {
-    let mut cards = Vec::new();
-    if let Some(gain) = &report.gain {
-        if let Some(best) = &gain.best_alpha {
-            let alpha = best.alpha.map_or("\u{221E}".to_owned(), |alpha| format!("{alpha}"));
-            cards.push(("best alpha", Cell::Text(alpha)));
-            cards.push(("bytes, this model over that alpha", signed(best.gain.bytes)));
+/// The first screen of a report without a replay.
+pub(super) fn unreplayed(page: &mut Body, report: &Report) {
+    page.answer(&answer::no_advice(report), false);
+    answer::of_model(report).iter().for_each(|(label, text, _)| page.fact(label, Some(text)));
+}
+
+/// What is lost now, with the best alpha, with the forest and by LQD; without a forest by any policy, too.
+fn tiles(verdict: &Verdict, losses: &Losses<'_>) -> Vec<(String, String)> {
+    let best = verdict.rivals.best_alpha();
+    let is_best =
+        |policy: &Option<String>| best.is_some_and(|of| *policy == Some(of.policy.clone()));
+    let has_forest = losses.rows.iter().any(|row| row.of.needs == Needs::Table);
+    let [mut now, mut alpha, mut forest, mut lqd] = [const { None }; 4];
+    for row in &losses.rows {
+        let [name, lost, against, ..] = &row.cells;
+        let tile = |what: &str| {
+            Some((format!("{what}: {against}"), format!("{lost} {}", losses.unit.name)))
+        };
+        let short = name.replace("Dynamic Thresholds, ", "");
+        match row.of.needs {
+            Needs::Nothing => {
+                let lost = format!("{lost} {}", losses.unit.name);
+                let is_best = is_best(&row.of.policy);
+                alpha = is_best.then(|| ("best alpha: as now".to_owned(), lost.clone())).or(alpha);
+                now = Some((format!("lost now ({short})"), lost));
+            }
+            Needs::Setting if is_best(&row.of.policy) => {
+                alpha = tile(&format!("{short}, the best"));
+            }
+            Needs::Table => forest = tile("this forest"),
+            Needs::Future if !has_forest => forest = tile("any policy, at the least"),
+            Needs::OtherChip => lqd = tile("LQD"),
+            _ => {}
         }
-        let more = gain.complete_sharing.bytes;
-        cards.push(("bytes, this model over Complete Sharing", signed(more)));
     }
-    let total = report.replay.as_ref().map(|replay| &replay.total);
-    let ratios = [
-        ("1/\u{3B7}, exact, packets", total.and_then(|total| total.eta.packets_inverse)),
-        ("precision", report.prediction.precision),
-        ("recall", report.prediction.recall),
-    ];
-    let defined = ratios.into_iter().filter(|(_, value)| value.is_some());
-    cards.extend(defined.map(|(name, value)| (name, Cell::Ratio(value, 4))));
-    cards
+    [now, alpha, forest, lqd].into_iter().flatten().collect()
 }
 
-/// A number with its sign.
-fn signed(bytes: i64) -> Cell {
-    let sign = match bytes {
-        0 => "",
-        1.. => "+",
-        _ => "\u{2212}",
-    };
-    Cell::Text(format!("{sign}{}", crate::numbers::count(bytes.unsigned_abs())))
+fn policies(page: &mut Body, losses: &Losses<'_>) {
+    let (figure, off) = figures::losses(losses);
+    let off = if off.is_empty() { off } else { format!(" Off the scale: {off}.") };
+    let caption = format!("Lines are 99% intervals over episodes, where there are enough.{off}");
+    let rows = losses.rows.iter().map(|row| row.cells.iter().map(Cell::text).collect());
+    let [_, others @ ..] = &losses.heads;
+    let heads: Vec<&str> =
+        std::iter::once("policy").chain(others.iter().map(String::as_str)).collect();
+    page.figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows.collect())] });
+}
+
+fn times(page: &mut Body, verdict: &Verdict, when: &str) {
+    let worst = verdict_figures::worst_first(verdict).first().copied();
+    let figure = worst.and_then(|at| Some((at, verdict_figures::drops(verdict, at)?)));
+    if let Some((at, figure)) = figure {
+        let (heads, rows) = super::timeline::numbers_of(&verdict.timelines[at]);
+        page.figure(&figure, &sentence(when), &Data { heads: &heads, groups: vec![("", rows)] });
+    }
+}
+
+fn ports(page: &mut Body, verdict: &Verdict, which: &str) {
+    let ports = answer::worst_ports(verdict);
+    let row =
+        |(name, drops): &(String, u64)| [name, &numbers::count(*drops)].map(Cell::text).into();
+    let rows = ports.iter().map(row).collect();
+    let data = Data { heads: &["port", "drops"], groups: vec![("", rows)] };
+    page.figure(&verdict_figures::ports(verdict, &ports), &sentence(which), &data);
+}
+
+fn sentence(text: &str) -> String {
+    format!("{}.", figures::capitalised(text))
 }

@@ -7,7 +7,7 @@ use dropcast_measure::CurvePoint;
 use dropcast_measure::Report;
 
 pub(super) fn write(page: &mut Body, report: &Report) {
-    page.section("thresholds", "Other vote thresholds");
+    page.heading("Other vote thresholds");
     let own = report.prediction.f1;
     if let Some(best) = report.curve.best_f1.filter(|best| own.is_none_or(|own| own < best.f1)) {
         page.paragraph(&format!(

@@ -1,8 +1,10 @@
 //! Drops over time: each trace, then the worst episodes.
 
 use super::body::{Body, Data};
+use super::overview;
 use super::table::{Cell, told};
-use crate::drop_words::{dropped, policies_sentence};
+use crate::drop_words::{drop_sentences, dropped, policies_sentence};
+use crate::numbers::TimeUnit;
 use crate::place_words::dropped_words;
 use crate::verdict_figures::{BEST_DROPS, OWN_DROPS};
 use crate::{numbers, verdict_figures};
@@ -12,7 +14,9 @@ use dropcast_measure::verdict::{EpisodeSection, TimelineSection, Verdict};
 const MOST_TRACES: usize = 6;
 
 pub(super) fn write(page: &mut Body, verdict: &Verdict) {
-    page.section("timeline", "Over time");
+    page.folded_section("timeline", "When");
+    page.paragraph(&drop_sentences(verdict).join(" "));
+    overview::write(page, verdict);
     let worst_first = verdict_figures::worst_first(verdict);
     if worst_first.len() > 1 {
         page.paragraph("The traces with the most drops come first.");
@@ -25,7 +29,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
              pushed out later.{}",
             numbers::duration(timeline.bin_ns),
             policies_sentence(verdict),
-            if timeline.real.is_some() { "" } else { " The trace tells of no real drops." }
+            if timeline.real.is_some() { "" } else { " No real drops are known." }
         );
         let (heads, rows) = numbers_of(timeline);
         let data = Data { heads: &heads, groups: vec![("", rows)] };
@@ -40,26 +44,39 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         return;
     }
     page.open("folds");
-    page.heading("The worst episodes, closer");
+    page.heading("The worst episodes");
     page.paragraph(
         "An episode is drops at one switch, each at most 10 base round-trip times after the one \
          before. Open one to see it, with as much time before and after.",
     );
+    let after = |episode: &EpisodeSection| after_ns(verdict, episode);
+    let unit = numbers::time_unit(verdict.episodes.iter().map(after).max().unwrap_or(0));
     for (at, episode) in verdict.episodes.iter().enumerate() {
-        write_episode(page, verdict, at + 1, episode);
+        write_episode(page, verdict, (at + 1, episode), unit);
     }
     page.close();
 }
 
-fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &EpisodeSection) {
+/// When an episode begins, after the first arrival of its trace.
+fn after_ns(verdict: &Verdict, episode: &EpisodeSection) -> u64 {
     let begin_ns = verdict.timelines.get(episode.trace).map_or(0, |timeline| timeline.begin_ns);
+    episode.first_ns.saturating_sub(begin_ns)
+}
+
+/// An episode of this rank; times of the list are in one unit.
+fn write_episode(
+    page: &mut Body,
+    verdict: &Verdict,
+    (rank, episode): (usize, &EpisodeSection),
+    unit: TimeUnit,
+) {
     let name = format!(
-        "Episode {rank}: the switch drops {} packets at {} from {}{} on, in {}",
+        "Episode {rank}: the switch drops {} packets at {} from {}{} on, for {}",
         numbers::count(dropped(&episode.counts)[0]),
         verdict_figures::switch_name(verdict, episode.trace, episode.switch_id),
-        numbers::duration(episode.first_ns.saturating_sub(begin_ns)),
+        unit.shown(after_ns(verdict, episode)),
         numbers::at_clock(episode.first_ns, verdict),
-        numbers::duration(episode.last_ns - episode.first_ns),
+        unit.shown(episode.last_ns - episode.first_ns),
     );
     page.fold(&name);
     let figure = verdict_figures::episode(verdict, rank, episode);
@@ -74,7 +91,7 @@ fn write_episode(page: &mut Body, verdict: &Verdict, rank: usize, episode: &Epis
 }
 
 /// The bins in which something happens.
-fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>) {
+pub(super) fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<Vec<Cell>>) {
     let happens = |&at: &usize| {
         let wrong = timeline.errors.as_ref().map_or(0, |errors| errors.false_positives[at]);
         let real = timeline.real.as_ref().map_or(0, |real| real.packets[at]);

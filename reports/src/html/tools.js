@@ -191,12 +191,10 @@
       enlarge.textContent = isLarge ? "Fit" : "Enlarge";
     });
     enlarge.className = "enlarge";
-    plot.after(tools(
+    plot.after(enlarge);
+    figure.querySelector("details.numbers").append(tools(
       button("SVG", "Save this figure as SVG", () =>
         save(fileName(name, "svg"), "image/svg+xml", new XMLSerializer().serializeToString(alone(svg)))),
-      button("PDF", "Save this figure as PDF", () =>
-        save(fileName(name, "pdf"), "application/pdf", pdf(alone(svg)))),
-      enlarge,
     ));
   }
 })();

@@ -2,10 +2,8 @@
 
 use super::body::Body;
 use super::document::Document;
-use super::{overview, queues, summary, throughput, timeline};
-use crate::plot::escape;
-use crate::verdict_words::{self, slack_sentence};
-use crate::{PageError, figures};
+use super::{checks, queues, summary, throughput, timeline};
+use crate::PageError;
 use dropcast_measure::verdict::Verdict;
 
 /// One HTML file with the verdict, what every policy transmits, drops over time and by queue, and the
@@ -15,24 +13,13 @@ use dropcast_measure::verdict::Verdict;
 /// See [`PageError`]; none is known to happen.
 pub fn verdict_page(verdict: &Verdict) -> Result<String, PageError> {
     let mut page = Body::default();
-    summary::story(&mut page, verdict, None);
-    overview::write(&mut page, verdict);
-    page.section("policies", "What every policy transmits");
-    let rows = verdict_words::rows(verdict);
-    page.figure(
-        &figures::throughput(&rows),
-        "The same arrivals through every policy. A bar is what the policy loses \
-         against push-out LQD: no bar is as good as LQD, a bar to the left is better.",
-        &throughput::data(&rows),
-    );
-    throughput::with_and_without(&mut page, verdict, &rows);
-    page.paragraph(&slack_sentence(verdict.slack_bytes));
+    summary::write(&mut page, verdict, None);
+    throughput::write(&mut page, verdict, None);
+    queues::write(&mut page, verdict);
     timeline::write(&mut page, verdict);
-    queues::by_port(&mut page, verdict);
-    queues::by_switch(&mut page, verdict);
-    let names = crate::trace_words::listed(&verdict.traces);
-    let header = format!("<h1>Verdict</h1>\n<p class=\"faint\">{}</p>\n", escape(&names));
+    checks::write(&mut page, Some(verdict), None);
+    let title = summary::title(None, &verdict.traces);
+    let header = summary::header(&title, Some(verdict), None);
     let json = serde_json::to_string_pretty(verdict)? + "\n";
-    let title = format!("Verdict: {names}");
     Ok(Document { title: &title, header: &header, json: &json }.write(page))
 }

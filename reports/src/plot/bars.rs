@@ -1,7 +1,7 @@
 //! Drawing a [`BarFigure`].
 
 use super::canvas::{Axes, Canvas, Plot, Sample, paint};
-use super::figure::{Axis, BarFigure, BarGroup, Scale};
+use super::figure::{Axis, BarFigure, BarGroup, BarLook, Draw, Scale};
 use super::palette::look;
 use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
@@ -13,6 +13,8 @@ const SHORT: i32 = 24;
 const GAP: i32 = 10;
 /// Room for the text beside a bar: a figure of many bars is as high as they need.
 const BAR_UNITS: usize = 38;
+/// Room for each bar or dot of a picture that is only as high as they need.
+const ROW_UNITS: usize = 54;
 /// Bars that the usual height has room for, with the ends of ranges.
 const USUAL_BARS: usize = 16;
 /// The same without ranges, a little closer.
@@ -39,17 +41,27 @@ impl BarFigure {
         let has_ranges = self.groups.iter().any(|group| !group.ranges.is_empty());
         let usual = if has_ranges { USUAL_BARS } else { MOST_USUAL_BARS };
         let bars = self.categories.len() * (self.groups.len() + 1);
-        canvas.heighten(bars.saturating_sub(usual) * BAR_UNITS);
+        match self.look {
+            BarLook::Usual => canvas.heighten(bars.saturating_sub(usual) * BAR_UNITS),
+            look => canvas.fit(self.categories.len() * ROW_UNITS, look == BarLook::Dots),
+        }
         canvas.notes(&self.notes);
 
         let names = self.categories.iter().map(|name| width(&shortened(name), TEXT));
         let names = names.max().unwrap_or(0);
         let (low, high) = self.range(names);
         let axis = Axis { range: Some((low, high)), scale: Scale::Linear, ..self.value.clone() };
-        let x = Ruler::new(&axis, std::iter::empty(), 7);
+        let x = match self.look {
+            BarLook::Flat => Ruler::bare(low, high),
+            _ => Ruler::new(&axis, std::iter::empty(), 7),
+        };
         let rows = self.categories.len().max(1) as f64;
         let y = Ruler::bare(0.0, rows);
-        let across = Axes { ruler: x, label: self.value.label.clone(), has_grid: true };
+        let label = match self.look {
+            BarLook::Flat => String::new(),
+            _ => self.value.label.clone(),
+        };
+        let across = Axes { ruler: x, label, has_grid: true };
         let down = Axes { ruler: y, label: String::new(), has_grid: false };
         let plot = canvas.axes(names + 2 * GAP + 8, across, down);
         self.draw_bars(canvas, &plot);
@@ -69,9 +81,14 @@ impl BarFigure {
         let label = labels.map(|label| width(label, TEXT)).max().unwrap_or(0) + 3 * GAP;
         let plot = f64::from(WIDTH_UNITS - names - 120);
         let share = (f64::from(label) / plot).min(0.35);
-        let sides = if low < 0.0 { 2.0 } else { 1.0 };
+        let has_left_labels = low < 0.0 && self.look != BarLook::Dots;
+        let sides = if has_left_labels { 2.0 } else { 1.0 };
         let pad = spread * share / (1.0 - sides * share);
-        (if low < 0.0 { low - pad } else { 0.0 }, high + pad)
+        match () {
+            () if self.look == BarLook::Dots => (low - spread * 0.04, high + pad),
+            () if has_left_labels => (low - pad, high + pad),
+            () => (0.0, high + pad),
+        }
     }
 
     fn draw_bars(&self, canvas: &mut Canvas, plot: &Plot) {
@@ -83,7 +100,13 @@ impl BarFigure {
             for (at, group) in self.groups.iter().enumerate() {
                 let Some(value) = group.values.get(row).copied().flatten() else { continue };
                 let (from, to) = self.corners(plot, row, at, value);
-                canvas.bar(from, to, look(at));
+                match self.look {
+                    BarLook::Dots => {
+                        let middle = (to.0, (from.1 + to.1) / 2);
+                        canvas.marker(middle, Draw::Marks, look(at));
+                    }
+                    _ => canvas.bar(from, to, look(at)),
+                }
                 let label = group.labels.get(row).map_or("", String::as_str);
                 let middle = (from.1 + to.1) / 2;
                 let mut to = to;
@@ -92,10 +115,10 @@ impl BarFigure {
                     canvas.range((ends[0], ends[1]), middle);
                     to.0 = if value < 0.0 { to.0.min(ends[0]) } else { to.0.max(ends[1]) };
                 }
-                let (x, anchor) = if value < 0.0 {
-                    (to.0 - GAP, Anchor::End)
-                } else {
-                    (to.0 + GAP, Anchor::Start)
+                let (x, anchor) = match self.look {
+                    BarLook::Dots => (plot.across.end, Anchor::End),
+                    _ if value < 0.0 => (to.0 - GAP, Anchor::End),
+                    _ => (to.0 + GAP, Anchor::Start),
                 };
                 canvas.text(label, (x, middle), anchor);
             }
@@ -120,7 +143,10 @@ impl BarFigure {
             canvas.marks.begin(&group.name);
             for (row, category) in self.categories.iter().enumerate() {
                 let Some(value) = group.values.get(row).copied().flatten() else { continue };
-                let (from, mut to) = self.corners(plot, row, at, value);
+                let (mut from, mut to) = self.corners(plot, row, at, value);
+                if self.look == BarLook::Dots {
+                    (from.0, to.0) = (to.0 - SHORT, to.0 + SHORT);
+                }
                 if (to.0 - from.0).abs() < SHORT {
                     to.0 = from.0 + if value < 0.0 { -SHORT } else { SHORT };
                 }

@@ -77,6 +77,12 @@ impl Canvas {
         self.top += if title.is_empty() { 0 } else { 10 };
     }
 
+    /// Makes the picture as high as a plot of so many units needs, with room for the texts of a horizontal axis or without.
+    pub(super) fn fit(&mut self, plot: usize, has_axis: bool) {
+        self.bottom = self.top + i32::try_from(plot).unwrap_or(HEIGHT_UNITS) + BELOW;
+        self.height = self.bottom + if has_axis { MARGIN } else { MARGIN - BELOW };
+    }
+
     /// Makes the picture higher by so many units.
     pub(super) fn heighten(&mut self, units: usize) {
         let more = i32::try_from(units).unwrap_or(0);

@@ -23,6 +23,8 @@ pub enum Unit {
     One,
     /// In thousands.
     Kilo,
+    /// In millions.
+    Mega,
     /// In percent.
     Percent,
 }
@@ -33,6 +35,7 @@ impl Unit {
         match self {
             Unit::One => 1.0,
             Unit::Kilo => 1e-3,
+            Unit::Mega => 1e-6,
             Unit::Percent => 100.0,
         }
     }
@@ -265,6 +268,18 @@ pub struct BarGroup {
     pub ranges: Vec<Option<(f64, f64)>>,
 }
 
+/// How bars are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BarLook {
+    /// In a picture as high as other figures.
+    #[default]
+    Usual,
+    /// In a picture as high as the bars need, without an axis: their texts have the values.
+    Flat,
+    /// Dots at their ends, with ranges around them, and the texts in a column.
+    Dots,
+}
+
 /// A chart of horizontal bars from zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarFigure {
@@ -278,6 +293,8 @@ pub struct BarFigure {
     pub categories: Vec<String>,
     /// The bars of each category, top to bottom.
     pub groups: Vec<BarGroup>,
+    /// How they are drawn.
+    pub look: BarLook,
     /// Lines of text below the plot.
     pub notes: Vec<String>,
 }

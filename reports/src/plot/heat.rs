@@ -3,13 +3,19 @@
 use super::canvas::{Axes, Canvas, Plot, paint};
 use super::figure::HeatFigure;
 use super::palette::{on_tile, ramp};
-use super::svg::{Anchor, Page, TEXT, width};
+use super::svg::{Anchor, Page, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
 use crate::numbers;
 
 /// Gap between a row's name and its cells, and between cells, units.
 const GAP: i32 = 18;
 const SEAM: i32 = 2;
+/// Height of a row, and of all of them at most.
+const ROW: usize = 84;
+const MOST_HIGH: usize = 700;
+/// Colours of the scale, and the width of each.
+const SCALE_STEPS: i32 = 7;
+const SCALE_TILE: i32 = 40;
 /// The smallest text that is written, units.
 const LEGIBLE: i32 = 14;
 
@@ -24,7 +30,9 @@ impl HeatFigure {
         let (columns, rows) = (self.columns.len().max(1), self.rows.len().max(1));
         let names = self.rows.iter().map(|name| width(name, TEXT)).max().unwrap_or(0);
         canvas.text(&self.y.label, (28, canvas.top + TEXT / 2), Anchor::Start);
+        self.draw_scale(canvas);
         canvas.top += TEXT + GAP;
+        canvas.fit((rows * ROW).min(MOST_HIGH), true);
         let axis = |ruler, label: &str| Axes { ruler, label: label.to_owned(), has_grid: false };
         // Names that would overlap are left out.
         let room = (1_300 - names) / columns as i32;
@@ -44,6 +52,27 @@ impl HeatFigure {
                 self.draw_cell(canvas, &plot, (row, column), size);
             }
         }
+    }
+
+    /// What the colours are, from the lowest value to the highest.
+    fn draw_scale(&self, canvas: &mut Canvas) {
+        let (low, high) = self.ends();
+        if !(low.is_finite() && high > low) {
+            return;
+        }
+        let unit = self.value.label.split(" (").next().unwrap_or_default();
+        let [first, last] =
+            [low, high].map(|value| numbers::short(value * self.value.unit.factor()));
+        let (middle, last) = (canvas.top + TEXT / 2, format!("{last} {unit}"));
+        let mut right = WIDTH_UNITS - 2 * GAP - width(&last, TEXT);
+        canvas.text(&last, (right + GAP / 2, middle), Anchor::Start);
+        for step in (0..SCALE_STEPS).rev() {
+            let fill = ramp(f64::from(step) / f64::from(SCALE_STEPS - 1));
+            let from = (right - SCALE_TILE, middle - TEXT / 2);
+            canvas.tile(from, (right, middle + TEXT / 2), fill, "", (TEXT, fill));
+            right -= SCALE_TILE;
+        }
+        canvas.text(&first, (right - GAP / 2, middle), Anchor::End);
     }
 
     fn draw_cell(
@@ -96,11 +125,16 @@ impl HeatFigure {
 
     /// The colour intensity of a value, from 0 for the lowest to 1 for the highest; of the given range, below 0 for those below it.
     pub(super) fn depth_of(&self, value: f64) -> f64 {
-        let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
-        let (low, high) = self.value.range.unwrap_or_else(|| {
-            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
-        });
+        let (low, high) = self.ends();
         if high > low { (value - low) / (high - low) } else { 0.5 }
+    }
+
+    /// The values of the lightest and the darkest cell.
+    fn ends(&self) -> (f64, f64) {
+        let values = || self.cells.iter().flatten().flatten().copied().filter(|v| v.is_finite());
+        self.value.range.unwrap_or_else(|| {
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        })
     }
 
     /// The largest size at which every value fits its cell. Smaller than [`LEGIBLE`] none is written.

@@ -9,6 +9,8 @@ use super::ticks::Ruler;
 
 /// Gap between panels, units.
 const GAP: i32 = 34;
+/// Height of a panel by itself.
+const ONE_PANEL: usize = 300;
 
 impl PanelFigure {
     /// The figure as SVG.
@@ -24,6 +26,9 @@ impl PanelFigure {
             .map(|(at, series)| (Sample::Line(series.draw, look(at)), series.name.as_str()))
             .collect();
         canvas.legend(&legend);
+        if let [_] = self.panels.as_slice() {
+            canvas.fit(ONE_PANEL, true);
+        }
         canvas.notes(&self.notes);
 
         let x = Ruler::across(&self.x, all.flat_map(|series| series.points.iter().map(|p| p.x)));

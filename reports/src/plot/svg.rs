@@ -2,7 +2,6 @@
 //!
 //! Two units make a pixel, so that whole numbers suffice. Every element carries its own
 //! presentation attributes: a picture looks the same in a page and in its own file.
-//! `html/pdf.js` draws the same elements and attributes as PDF.
 
 use std::fmt::{Display, Write as _};
 

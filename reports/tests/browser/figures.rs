@@ -51,9 +51,7 @@ pub(crate) fn expected(report: &Value) -> Shown {
     }
     importance(report, &mut add);
     distributions(report, &mut add);
-    let total = list(&report["replay"]["total"]["policies"]);
-    let model = total.iter().find(|policy| policy["policy"] == "credence");
-    throughput(&report["verdict"], model.map(|policy| &policy["sent"]), &mut add);
+    against_now(&report["verdict"], &mut add);
     verdict(&report["verdict"], &mut add);
     shown
 }
@@ -64,7 +62,7 @@ pub(crate) fn expected_of_verdict(json: &Value) -> Shown {
     let mut add = |figure: &str, series: &str, points: Vec<(String, f64)>| {
         shown.insert((figure.to_owned(), series.to_owned()), points);
     };
-    throughput(json, None, &mut add);
+    against_now(json, &mut add);
     verdict(json, &mut add);
     shown
 }
@@ -113,11 +111,28 @@ fn verdict(verdict: &Value, add: &mut Add<'_>) {
         }
     };
     timeline("Occupancy and drops over time", whole, add);
+    timeline("Drops over time", whole, &mut |figure, series, points| {
+        if series != "LQD's buffer" && !series.starts_with("false ") {
+            add(figure, series, points);
+        }
+    });
     for (rank, episode) in list(&verdict["episodes"]).iter().enumerate() {
         timeline(&format!("Episode {}", rank + 1), &episode["timeline"], add);
     }
     hours(verdict, add);
     let queues = list(&verdict["queues"]);
+    for (name, kind) in [("own drops", "own"), ("real drops", "real")] {
+        let mut ports: BTreeMap<String, f64> = BTreeMap::new();
+        for queue in queues {
+            let port = format!("port {}", queue["port"]);
+            let drops = queue["counts"][kind]["packets"].as_f64().unwrap_or(0.0);
+            *ports.entry(port).or_default() += drops;
+        }
+        let has_real = verdict["counts"]["real"].is_object();
+        if has_real == (kind == "real") {
+            add("Drops by port", name, ports.into_iter().collect());
+        }
+    }
     let kinds: [(&str, &[&str]); 8] = [
         ("own drops", &["own", "packets"]),
         ("best alpha", &["best_alpha", "packets"]),
@@ -196,51 +211,30 @@ fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     }
 }
 
-/// What policies lose against LQD; `model` is what Credence transmits with a model.
-fn throughput(verdict: &Value, model: Option<&Value>, add: &mut Add<'_>) {
-    let names = [
-        ("always_accept", "Credence, always accept"),
-        ("follow_lqd", "FollowLQD"),
-        ("harmonic", "Harmonic"),
-        ("complete_sharing", "Complete Sharing"),
-        ("complete_partitioning", "Complete Partitioning"),
-    ];
-    let policies = list(&verdict["policies"]);
-    let of = |id: &str| policies.iter().find(|policy| policy["policy"] == id);
-    // Nothing was replayed.
-    let Some(lqd) = of("lqd").map(|policy| &policy["sent"]) else { return };
-    let mut sent = vec![("Credence, perfect oracle".to_owned(), &verdict["perfect_oracle"])];
-    sent.extend(model.map(|sent| ("Credence, this model".to_owned(), sent)));
-    if let Some(permille) = verdict["level_threshold"]["threshold_permille"].as_f64() {
-        let feature = verdict["level_threshold"]["feature"].as_str().expect("a name");
-        let name = format!("Credence, {feature} > {}%", permille / 10.0);
-        sent.push((name, &verdict["level_threshold"]["sent"]));
-    }
-    let alpha = |alpha: &Value| match alpha.as_f64() {
-        Some(alpha) => format!("alpha {alpha}"),
-        None => "Complete Sharing".to_owned(),
-    };
-    let rivals = &verdict["rivals"];
-    let rival = |place: &str| rivals["policies"].get(rivals[place].as_u64()? as usize);
-    sent.extend(rival("best_alpha").map(|of| (alpha(&of["alpha"]), &of["sent"])));
-    sent.extend(rival("class_alphas").map(|of| {
-        let alphas = of["policy"].as_str().expect("a name").trim_start_matches("dt:alpha=");
-        (format!("alpha {alphas}"), &of["sent"])
-    }));
-    let optimum = &rivals["optimum"]["found"];
-    if optimum.is_object() {
-        sent.push(("OPT, the best schedule found, by bytes".to_owned(), optimum));
-    }
-    sent.extend(names.iter().filter_map(|(id, name)| Some(((*name).to_owned(), &of(id)?["sent"]))));
-    let own_alpha = &verdict["dynamic_thresholds_alpha"];
-    sent.extend(of("dynamic_thresholds").map(|policy| (alpha(own_alpha), &policy["sent"])));
-    for unit in ["packets", "bytes"] {
-        let count = |sent: &Value| sent[unit].as_f64();
-        let lost = |(name, sent): &(String, &Value)| {
-            Some((name.clone(), 1.0 - count(sent)? / count(lqd)?))
+/// What policies lose more than the switch now. Those that lose more than twice what can be saved may be left out.
+fn against_now(verdict: &Value, add: &mut Add<'_>) {
+    let point = |row: &Value| {
+        let policy = row["policy"].as_str().unwrap_or_default();
+        let alpha = policy.trim_start_matches("dt:alpha=");
+        let own = match policy {
+            "complete-sharing" => "Complete Sharing".to_owned(),
+            "" => "Each switch's own policy".to_owned(),
+            _ => format!("alpha {alpha}"),
         };
-        add("Throughput lost against LQD", unit, sent.iter().filter_map(lost).collect());
-    }
+        let name = match row["needs"].as_str()? {
+            "nothing" => format!("{own} (now)"),
+            "setting" => own,
+            "queue_settings" => format!("Alpha by queue, {alpha}"),
+            "table" => "Credence, this forest".to_owned(),
+            "other_chip" => "LQD".to_owned(),
+            "labels" => "Credence, perfect oracle".to_owned(),
+            "future" => "Any policy, at the least".to_owned(),
+            _ => policy.to_owned(),
+        };
+        Some((name, row["against_now_bytes"].as_f64()?))
+    };
+    let points = list(&verdict["against_now"]).iter().filter_map(point).collect();
+    add("Bytes lost, against now", "against now", points);
 }
 
 fn list(value: &Value) -> &[Value] {
