@@ -225,10 +225,10 @@ fn is_untrusted(room: &Room, check: &str, first: &str) {
     }
     let page = room.good("report --data t.parquet --format html");
     assert!(
-        page.contains("Do not trust these numbers") && !page.contains("class=\"lead\""),
+        page.contains("DO NOT TRUST these numbers") && !page.contains("class=\"lead\""),
         "{first}"
     );
-    assert!(page.contains(first) && !page.contains("Set alpha"));
+    assert!(page.contains(first) && !page.contains("SET alpha"));
     let said = room.dropcast("report --data t.parquet --format line --fail-if untrusted");
     assert_eq!(said.code, Some(1), "{said}");
     let expected = [

@@ -70,7 +70,7 @@ fn a_run_without_drops_ends_with_a_verdict() {
     let said = "\nKEEP Complete Sharing: it drops nothing; LQD's buffer is at most ";
     assert!(text.contains(said), "{text}");
     let page = String::from_utf8(room.read("runs/small/report.html")).unwrap();
-    assert!(page.contains("<p class=\"lead\">KEEP Complete Sharing: it drops nothing"));
+    assert!(page.contains("class=\"lead\">KEEP Complete Sharing: it drops nothing"));
     // The model and tables of the earlier run of that name are not those of this one.
     let names: Vec<String> = room.files().into_keys().collect();
     assert!(!names.iter().any(|name| name.starts_with("runs/small/model.json")), "{names:?}");

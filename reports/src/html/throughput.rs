@@ -14,10 +14,10 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict, replay: Option<&ReplaySe
     page.paragraph(
         "The same arrivals through every policy. Always accept is Credence without predictions.",
     );
+    page.paragraph(&verdict_words::slack_sentence(verdict.slack_bytes));
     let mut rows = verdict_words::rows(verdict);
     let lqd = rows.first().map(|(_, sent)| *sent).unwrap_or_default();
     if let Some(replay) = replay {
-        page.paragraph(&verdict_words::slack_sentence(replay.slack_bytes));
         let credence = |policy: &&PolicySection| policy.policy == ReplayPolicy::Credence;
         let model = replay.total.policies.iter().find(credence);
         rows.splice(1..1, model.map(|model| ("Credence, this model".to_owned(), model.sent)));
