@@ -5,10 +5,12 @@ import sys
 from html import escape
 
 COLUMN, LINE, MARGIN = 8.4, 18, 16
+# Spaces would be drawn as one.
+NO_BREAK = "\u00a0"
 
 
 def terminal(command: str, printed: str) -> str:
-    lines = [f"$ {command}", *printed.rstrip("\n").split("\n")]
+    lines = f"$ {command}\n{printed}".rstrip("\n").replace(" ", NO_BREAK).split("\n")
     width = round(2 * MARGIN + COLUMN * max(map(len, lines)))
     height = 2 * MARGIN + LINE * len(lines)
     text = "".join(
@@ -18,7 +20,7 @@ def terminal(command: str, printed: str) -> str:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-size="14" '
-        'font-family="ui-monospace, Menlo, Consolas, monospace" fill="#d8dee9" xml:space="preserve" role="img">\n'
+        'font-family="ui-monospace, Menlo, Consolas, monospace" fill="#d8dee9" role="img">\n'
         f"<title>What {escape(command)} prints</title>\n"
         f'<rect width="{width}" height="{height}" rx="8" fill="#1b1f27"/>\n{text}</svg>\n'
     )
