@@ -174,7 +174,7 @@ def unlisted(dropcast):
         lab = "lab " if program.endswith("-lab") else ""
         help_of = lambda *command: subprocess.run([program, *command, "--help"], check=True, text=True,
                                                   stdout=subprocess.PIPE).stdout
-        commands = re.findall(r"^  ([a-z-]+)  ", help_of().split("Commands:\n")[1].split("\n\n")[0], re.M)
+        commands = re.findall(r"^  ([a-z-]+)  ", help_of().split("Usage:")[1].split("\nOptions:")[0], re.M)
         for command in set(commands) - NO_RESULTS:
             jobs = [job.command + " " for job in JOBS if f"{job.command} ".startswith(f"{lab}{command} ")]
             for short, option in re.findall(r"^ +(?:(-\w), )?(--(?:output|keep|arrivals|decisions|runs))\b", help_of(command), re.M):

@@ -336,7 +336,7 @@ fn experiments_that_cannot_be() {
     room.write("list.toml", "flow_list = 'flows.csv'");
     room.write("far.toml", "flow_list = 'far.csv'");
     room.write("count.txt", "2\n0 1 3 100 9 0.0\n");
-    room.write("fields.txt", "1\n0 1 3 9 0.0\n");
+    room.write("fields.txt", "1\n0 1 9 0.0\n");
     room.write("waits.cm", "Nodes 4\nConnections 1\n0->1 id 1 trigger 1 size 9\n");
     room.write("self.cm", "Nodes 4\nConnections 1\n2->2 start 0 size 9\n");
     for name in ["count.txt", "fields.txt", "waits.cm", "self.cm"] {
