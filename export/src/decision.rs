@@ -178,6 +178,12 @@ pub(crate) fn check(
     if let Some(problem) = misfit(model, switch) {
         return refuse(problem);
     }
+    if switch.shared.contains(&false) && tracker::kept(model).classes {
+        return refuse(
+            "cut1 and class1 are not kept where queues are outside the shared buffer; train with level4"
+                .into(),
+        );
+    }
     if switch.buffer_bytes > i32::MAX.unsigned_abs() {
         let (own, most) = (switch.buffer_bytes, i32::MAX);
         return refuse(format!("the buffer has {own} bytes, at most {most}"));

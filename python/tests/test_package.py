@@ -53,6 +53,8 @@ WITHOUT = {
     ("report", "utc_offset"),
     # A format: save(path, "details").
     ("report", "details"),
+    # What Python writes it verifies.
+    ("verify", "files"),
     ("run", "details"),
     # A file for other programs.
     ("report", "decisions"),

@@ -90,7 +90,7 @@ fn any_calls_are_defined_and_counted() {
         (1, SwitchSpec::uniform(4, 10_000_000_000, 60_000, 25_200), "level4"),
         (2, any_switch(4).0, "paper4,longest_gap"),
         (3, beside(8, &[true, false, true]), "level4,rank"),
-        (4, beside(2, &[false, true, true]), "cut1,class1"),
+        (4, beside(2, &[false, true, true]), "occupancy"),
     ] {
         let model = Model::random(&spec, features, seed);
         let folder = tempfile::tempdir().expect("a temporary folder");
