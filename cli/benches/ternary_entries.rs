@@ -54,7 +54,7 @@ fn main() -> std::io::Result<()> {
 
 /// A forest trained on 50 ms of a leaf switch's arrivals, if LQD drops any.
 fn forest(seed: u64, trees: u16, depth: u8, features: &FeatureSet) -> Option<Forest> {
-    let workload = LeafWorkload { duration_ns: 50_000_000, seed, ..LeafWorkload::default() };
+    let workload = LeafWorkload { duration_ns: 50_000_000, seed, ..LeafWorkload::loaded() };
     let spec = workload.switch_spec().expect("the defaults are valid");
     let tracer = Tracer::new(SwitchSpecs::Same(spec), CollectSettings::default(), features.clone());
     let arrivals = workload.arrivals().expect("the defaults are valid").map(Ok::<_, CollectError>);

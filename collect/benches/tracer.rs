@@ -80,7 +80,7 @@ fn prepared(
 
 /// The default leaf: 20 ports of 2 queues.
 fn leaf() -> (SwitchSpec, Vec<EventBatch>) {
-    let workload = LeafWorkload::default();
+    let workload = LeafWorkload::loaded();
     let spec = workload.switch_spec().expect("the defaults are valid");
     let arrivals = workload.arrivals().expect("the defaults are valid").collect();
     (spec, arrivals)
@@ -96,7 +96,7 @@ fn wide() -> (SwitchSpec, Vec<EventBatch>) {
         incast_per_server_hz: 8.0,
         outgoing_incast_per_server_hz: 10.0,
         duration_ns: 50_000_000,
-        ..LeafWorkload::default()
+        ..LeafWorkload::loaded()
     };
     let narrow = workload.switch_spec().expect("its ports are valid");
     let spec = SwitchSpec {

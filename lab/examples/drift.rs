@@ -63,7 +63,7 @@ fn rule(text: &str) -> Result<DriftRule, Box<dyn Error>> {
 
 /// What changes, and the parts.
 fn scenarios(seed: u64) -> Vec<(&'static str, [LeafWorkload; 3])> {
-    let trained = |seed| LeafWorkload { duration_ns: PART_NS, seed, ..LeafWorkload::default() };
+    let trained = |seed| LeafWorkload { duration_ns: PART_NS, seed, ..LeafWorkload::loaded() };
     let light = |seed| LeafWorkload { load: 0.3, outgoing_load: 0.2, ..trained(seed) };
     let no_control = |seed| LeafWorkload { flow_rate: 1.0, ..trained(seed) };
     let large_bursts = |seed| LeafWorkload {

@@ -245,6 +245,7 @@ name = 'small'
 seed = 7
 
 [workload]
+load = 0.8
 servers = 4
 uplinks = 2
 buffer_bytes = 60_000

@@ -64,7 +64,7 @@ pub struct FabricWorkload {
 
 impl Default for FabricWorkload {
     fn default() -> Self {
-        let leaf = LeafWorkload::default();
+        let leaf = LeafWorkload::loaded();
         let (leaves, leaf_ports) = (4, u32::from(leaf.servers + leaf.uplinks));
         FabricWorkload {
             leaves,

@@ -85,20 +85,30 @@ impl Default for LeafWorkload {
             packets_per_ack: 1,
             flow_rate: 0.2,
             flow_sizes: FlowSizeChoice::default(),
-            load: 0.8,
+            load: 0.6,
             outgoing_load: 0.4,
             rack_local_load: 0.0,
             incast_burst: 0.75,
             incast_fan_in: 16,
-            incast_per_server_hz: 45.0,
+            incast_per_server_hz: 120.0,
             outgoing_incast_per_server_hz: 60.0,
-            duration_ns: 150_000_000,
+            duration_ns: 250_000_000,
             seed: 1,
         }
     }
 }
 
 impl LeafWorkload {
+    /// 150 ms with more load and fewer incasts, so fewer and longer episodes: what the lab and devices' tests measure.
+    pub fn loaded() -> Self {
+        LeafWorkload {
+            load: 0.8,
+            incast_per_server_hz: 45.0,
+            duration_ns: 150_000_000,
+            ..LeafWorkload::default()
+        }
+    }
+
     /// 20 ms at a leaf of four servers whose buffer overflows often: for examples and tests.
     pub fn small(seed: u64) -> Self {
         LeafWorkload {
@@ -110,7 +120,7 @@ impl LeafWorkload {
             outgoing_incast_per_server_hz: 100.0,
             duration_ns: 20_000_000,
             seed,
-            ..LeafWorkload::default()
+            ..LeafWorkload::loaded()
         }
     }
 }

@@ -65,7 +65,7 @@ fn busy() -> Result<(&'static str, SwitchSpec, Vec<Event>), Box<dyn Error>> {
         flow_rate: 1.0,
         load: 0.5,
         incast_per_server_hz: 150.0,
-        ..LeafWorkload::default()
+        ..LeafWorkload::loaded()
     };
     let events = workload.arrivals()?.flat_map(|batch| batch.events).collect();
     Ok(("busy", workload.switch_spec()?, events))

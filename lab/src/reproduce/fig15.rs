@@ -128,7 +128,7 @@ pub(super) fn generate_trace(
     progress: &dyn Progress,
 ) -> Result<PathBuf, PipelineError> {
     let [events, trace] = GENERATED.map(|name| folder.join(name));
-    let workload = LeafWorkload { seed, ..LeafWorkload::default() };
+    let workload = LeafWorkload { seed, ..LeafWorkload::loaded() };
     generate(&WorkloadSettings::Leaf(workload), &events, progress)?;
     let reader = EventFiles::open(std::slice::from_ref(&events), &EventOptions::default())?;
     let specs = reader.specs().clone();
@@ -179,7 +179,7 @@ mod tests {
             flow_rate: 1.0,
             incast_per_server_hz: 900.0,
             duration_ns: 8_000_000,
-            ..LeafWorkload::default()
+            ..LeafWorkload::loaded()
         };
         generate(
             &WorkloadSettings::Leaf(workload.clone()),

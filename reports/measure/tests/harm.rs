@@ -61,7 +61,7 @@ fn unseen_rows_seldom_show_harm_and_gain_in_all() {
     for seed in 201..=208 {
         for load in [0.4, 0.6, 0.8] {
             let workload =
-                LeafWorkload { seed, load, duration_ns: 40_000_000, ..LeafWorkload::default() };
+                LeafWorkload { seed, load, duration_ns: 40_000_000, ..LeafWorkload::loaded() };
             for gain in gains(folder.path(), &workload, &features) {
                 all += 1;
                 sum = [sum[0] + gain[0], sum[1] + gain[1]];

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// The arrivals of a leaf, at two switches with these alphas.
 fn traces(alphas: [&[f64]; 2]) -> (LabelledTraces, BTreeMap<u16, SwitchSpec>, Vec<Event>) {
     let workload =
-        LeafWorkload { incast_burst: 1.0, duration_ns: 30_000_000, ..LeafWorkload::default() };
+        LeafWorkload { incast_burst: 1.0, duration_ns: 30_000_000, ..LeafWorkload::loaded() };
     let spec = workload.switch_spec().expect("valid");
     let spec = |dt_alpha: &[f64]| SwitchSpec { dt_alpha: dt_alpha.to_vec(), ..spec.clone() };
     let specs = BTreeMap::from([(0, spec(alphas[0])), (1, spec(alphas[1]))]);

@@ -26,8 +26,7 @@ use std::path::{Path, PathBuf};
 /// A generated trace of a leaf switch whose incasts are this large, as a share of the buffer.
 fn trace(folder: &Path, incast_burst: f64) -> PathBuf {
     let (events, trace) = (folder.join("events.parquet"), folder.join("trace.parquet"));
-    let workload =
-        LeafWorkload { incast_burst, duration_ns: 60_000_000, ..LeafWorkload::default() };
+    let workload = LeafWorkload { incast_burst, duration_ns: 60_000_000, ..LeafWorkload::loaded() };
     generate(&WorkloadSettings::Leaf(workload.clone()), &events, &Silent)
         .expect("a valid workload");
     let reader = EventReader::open(&events, EventOptions::default()).expect("own output");
@@ -106,7 +105,7 @@ fn a_verdict_agrees_with_the_trace() {
 #[test]
 fn real_drops_are_counted_against_lqds() {
     let workload =
-        LeafWorkload { incast_burst: 1.0, duration_ns: 60_000_000, ..LeafWorkload::default() };
+        LeafWorkload { incast_burst: 1.0, duration_ns: 60_000_000, ..LeafWorkload::loaded() };
     let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
     // The first tenth tells of no drops; then every ninth packet is dropped.
     let arrivals: Vec<EventBatch> = workload.arrivals().expect("valid").collect();
@@ -211,7 +210,7 @@ fn asked(names: &[&str]) -> AskedPolicies {
 #[test]
 fn every_policy_of_the_page_is_replayed_or_says_why_not() {
     let workload =
-        LeafWorkload { incast_burst: 1.0, duration_ns: 20_000_000, ..Default::default() };
+        LeafWorkload { incast_burst: 1.0, duration_ns: 20_000_000, ..LeafWorkload::loaded() };
     let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
     let traces = in_memory(&workload, specs);
     let page = std::fs::read_to_string("../../docs/policies.md").expect("the page");
@@ -346,7 +345,7 @@ fn one_queue_for_each_port_has_one_alpha() {
 #[test]
 fn a_report_says_whether_one_comparison_does_as_well() {
     let workload =
-        LeafWorkload { incast_burst: 1.0, duration_ns: 40_000_000, ..Default::default() };
+        LeafWorkload { incast_burst: 1.0, duration_ns: 40_000_000, ..LeafWorkload::loaded() };
     let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
     let features = FeatureSet::level4();
     let settings = TracerSettings { features: features.clone(), ..TracerSettings::default() };

@@ -11,7 +11,7 @@ fn silent() -> LeafWorkload {
         incast_per_server_hz: 0.0,
         outgoing_incast_per_server_hz: 0.0,
         packets_per_ack: 0,
-        ..LeafWorkload::default()
+        ..LeafWorkload::loaded()
     }
 }
 
@@ -27,7 +27,7 @@ fn traced(workload: &LeafWorkload) -> Vec<(usize, Event)> {
 
 #[test]
 fn a_seed_is_a_trace() {
-    let short = LeafWorkload { duration_ns: 5_000_000, ..LeafWorkload::default() };
+    let short = LeafWorkload { duration_ns: 5_000_000, ..LeafWorkload::loaded() };
     let first = events(&short);
     assert!(first.len() > 10_000);
     assert_eq!(first, events(&short));
@@ -81,7 +81,7 @@ proptest! {
             incast_burst: 0.02,
             duration_ns: 3_000_000,
             seed,
-            ..LeafWorkload::default()
+            ..LeafWorkload::loaded()
         };
         let spec = workload.switch_spec().expect("valid");
         let mut free_ns = vec![0; spec.ports()];
@@ -200,7 +200,7 @@ fn data_is_acknowledged_in_the_other_direction() {
 
 #[test]
 fn what_waits_is_a_small_part_of_what_started() {
-    let mut arrivals = LeafWorkload::default().arrivals().expect("valid");
+    let mut arrivals = LeafWorkload::loaded().arrivals().expect("valid");
     let (mut peak, mut started) = (0, std::collections::BTreeSet::new());
     while let Some((_, event)) = arrivals.next_arrival() {
         started.insert(event.flow_hash);
@@ -287,8 +287,8 @@ fn the_defaults_drop_a_small_share_from_load_and_from_incasts() {
         let share = printed("both", &both);
         both_drops += share.drops;
         let percent = 100.0 * share.drops as f64 / share.arrivals as f64;
-        assert!((0.1..2.0).contains(&percent), "{percent}%");
-        assert!((1_000_000..1_500_000).contains(&share.arrivals), "{}", share.arrivals);
+        assert!((0.1..4.0).contains(&percent), "{percent}%");
+        assert!((1_500_000..3_000_000).contains(&share.arrivals), "{}", share.arrivals);
         // A split by time needs drops on both sides of it.
         assert!(!share.drops_over_time.contains(&0), "{:?}", share.drops_over_time);
     }

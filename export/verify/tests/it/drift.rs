@@ -12,7 +12,7 @@ use dropcast_switch::{
 
 /// Traffic of different loads and bursts.
 fn workloads() -> Vec<LeafWorkload> {
-    let base = LeafWorkload { duration_ns: 15_000_000, ..LeafWorkload::default() };
+    let base = LeafWorkload { duration_ns: 15_000_000, ..LeafWorkload::loaded() };
     vec![
         base.clone(),
         LeafWorkload { load: 0.3, outgoing_load: 0.2, ..base.clone() },

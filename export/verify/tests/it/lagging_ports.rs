@@ -40,7 +40,7 @@ fn dropped<P: Policy>(workload: &LeafWorkload, spec: &SwitchSpec, policy: P) -> 
 /// packet longer. Algorithm 1 then drops what arrives behind that packet.
 #[test]
 fn ports_that_are_a_packet_behind_drop_nothing_more() {
-    let workload = LeafWorkload { duration_ns: 20_000_000, ..LeafWorkload::default() };
+    let workload = LeafWorkload { duration_ns: 20_000_000, ..LeafWorkload::loaded() };
     let behind = workload.switch_spec().expect("valid");
     let ahead = SwitchSpec { transmit_ring_packets: 1, ..behind.clone() };
     let credence = |slack_bytes| {
