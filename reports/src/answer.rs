@@ -29,7 +29,7 @@ pub(crate) fn answer(verdict: &Verdict, report: Option<&Report>) -> String {
     lines.extend(advice[1..].iter().flat_map(|more| joined("    ", more, most)));
     if verdict.is_trusted() {
         lines.push(String::new());
-        lines.extend(losses(verdict).lines());
+        lines.extend(losses(verdict, report).lines());
     }
     lines.push(String::new());
     for (label, text, most) in facts(verdict, report) {

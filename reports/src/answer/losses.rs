@@ -3,7 +3,9 @@
 use super::lines::{COLUMNS, Loss, cut};
 use crate::drop_words::own_name;
 use crate::rival_words::name_of;
+use crate::trace_words::rows;
 use dropcast_data::printable_line;
+use dropcast_measure::Report;
 use dropcast_measure::verdict::{AgainstNow, Needs, Verdict};
 
 /// Policies of the table, at most.
@@ -23,7 +25,7 @@ pub(crate) struct Row<'a> {
 }
 
 /// The policies that matter most, those that lose least first.
-pub(crate) fn losses(verdict: &Verdict) -> Losses<'_> {
+pub(crate) fn losses<'a>(verdict: &'a Verdict, report: Option<&Report>) -> Losses<'a> {
     let mut kept: Vec<&AgainstNow> = verdict.against_now.iter().collect();
     // What cannot be had leaves first, then of many that were asked for the worst.
     let leaving = [Needs::Labels, Needs::QueueSettings, Needs::Future, Needs::Asked];
@@ -36,7 +38,9 @@ pub(crate) fn losses(verdict: &Verdict) -> Losses<'_> {
     let loss = Loss::of(most);
     let row = |row| row_of(verdict, row, loss);
     let lost = format!("lost {}", loss.name);
-    let heads = ["", &lost, "against now", "99% interval", "needs"].map(str::to_owned);
+    // The advice of a report is about the whole trace.
+    let part = report.and_then(rows).map_or("", |_| "In the test part");
+    let heads = [part, &lost, "against now", "99% interval", "needs"].map(str::to_owned);
     Losses { unit: loss, heads, rows: kept.into_iter().map(row).collect() }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict, report: Option<&Report>)
     let fact = |label: &str| facts.iter().find(|fact| fact.0 == label).map(|fact| fact.1.as_str());
     page.answer(&advice[0], is_trusted);
     advice[1..].iter().for_each(|why| page.paragraph(why));
-    let losses = answer::losses(verdict);
+    let losses = answer::losses(verdict, report);
     if is_trusted {
         let tiles = tiles(verdict, &losses);
         let tiles: Vec<(&str, Cell)> =
@@ -101,9 +101,8 @@ fn policies(page: &mut Body, losses: &Losses<'_>) {
     let off = if off.is_empty() { off } else { format!(" Off the scale: {off}.") };
     let caption = format!("Lines are 99% intervals over episodes, where there are enough.{off}");
     let rows = losses.rows.iter().map(|row| row.cells.iter().map(Cell::text).collect());
-    let [_, others @ ..] = &losses.heads;
-    let heads: Vec<&str> =
-        std::iter::once("policy").chain(others.iter().map(String::as_str)).collect();
+    let mut heads = losses.heads.each_ref().map(String::as_str);
+    heads[0] = "policy";
     page.figure(&figure, &caption, &Data { heads: &heads, groups: vec![("", rows.collect())] });
 }
 
