@@ -26,6 +26,10 @@ pub(super) fn run(args: &MapArgs, progress: &dyn Progress) -> Result<(), Failure
     let map = map_into(&folder, &settings, kept, &resources, progress, files)?;
     dropcast_terminal::print(args.format, &map, |map| {
         let summary = crate::pages::map::summary(map);
-        format!("{summary}\nAll of it is in {}.\n", dropcast_terminal::shown(&folder))
+        let next = dropcast_terminal::next(&format!(
+            "dropcast-lab map {}, with another seed of [fabric] and [traffic]",
+            dropcast_terminal::argument(&args.config)
+        ));
+        format!("{summary}\nAll of it is in {}.\n{next}", dropcast_terminal::shown(&folder))
     })
 }

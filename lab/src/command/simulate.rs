@@ -2,12 +2,12 @@
 
 use super::args::SimulateArgs;
 use super::kept_runs::{self, SimulatedPart};
-use crate::closed_loop::{Experiment, RunFile};
+use crate::closed_loop::{Experiment, ExperimentSummary, RunFile};
 use crate::pages::{experiment_text, flow_times};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_terminal::Failure;
+use dropcast_terminal::{Failure, argument};
 
 pub(super) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Failure> {
     let file = args.experiment.as_deref();
@@ -38,5 +38,20 @@ pub(super) fn run(args: &SimulateArgs, progress: &dyn Progress) -> Result<(), Fa
         Some(folder) => prepared.write(files, folder, &resources, progress, flow_times)?,
         None => prepared.compare(&resources, progress)?.summary(&experiment),
     };
-    dropcast_terminal::print(args.format, &summary, experiment_text)
+    let next = dropcast_terminal::next(&next_command(args, files, &summary));
+    dropcast_terminal::print(args.format, &summary, |summary| experiment_text(summary) + &next)
+}
+
+/// Files and pictures of the runs, or, from these, labels for an oracle.
+fn next_command(args: &SimulateArgs, files: &[RunFile], summary: &ExperimentSummary) -> String {
+    match (&args.output, summary.policies.first()) {
+        (Some(folder), Some(first)) if args.keep.is_none() && files.contains(&RunFile::Events) => {
+            let events = folder.join(&first.folder).join("run-0").join("events.parquet");
+            format!("dropcast collect --events {} -o trace.parquet", argument(&events))
+        }
+        _ => {
+            let file = args.experiment.as_deref().map(|path| format!("{} ", argument(path)));
+            format!("dropcast-lab simulate {}-o runs/fabric", file.unwrap_or_default())
+        }
+    }
 }
