@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The evidence for the defaults of `dropcast train`: the tables of docs/training.md, "Why these defaults".
+"""The evidence for the defaults of `dropcast train`: prints the tables (docs/training.md, "Why these defaults").
 
     python3 dev/benches/defaults.py [--dropcast BINARY] [--trace TRACE ...] [--json FILE]
 

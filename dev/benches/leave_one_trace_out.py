@@ -9,7 +9,7 @@ of features, the F1 on the trace left out (mean over seeds; the vote threshold i
 training traces). --trace adds labelled traces to the set. The second table: trained on all of these,
 whose buffers have one size (except given traces), tested on switches with smaller and larger buffers.
 The last tables: trained on each given trace alone, tested on every other. --json writes the first table, with
-the F1 of each seed, for the page docs/chip-features.md.
+the F1 of each seed, for the page docs/verilog.md.
 
 --bytes prints something else: bytes transmitted on the trace left out, beyond the best alpha of Dynamic Thresholds there,
 by LQD and by Credence with a forest of the others. The alpha is the best on the trace itself. --first-seed generates other traffic.

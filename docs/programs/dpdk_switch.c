@@ -1,4 +1,4 @@
-// A switch for DPDK under Credence, whose decision is exported with --switch (docs/dpdk.md). Tests build and run it (export/verify/tests/it/dpdk_switch.rs).
+// A switch for DPDK under Credence, whose decision is exported with --switch (docs/c-header.md). Tests build and run it (export/verify/tests/it/dpdk_switch.rs).
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>

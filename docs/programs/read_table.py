@@ -1,4 +1,4 @@
-"""Predicts rows with a JSON table (docs/json-table.md): read_table.py TABLE.json < ROWS prints score and decision (1: drop)."""
+"""Predicts rows with a JSON table (docs/dct.md): read_table.py TABLE.json < ROWS prints score and decision (1: drop)."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-//! The forest as a JSON document, for programs in any language. `docs/json-table.md` describes it.
+//! The forest as a JSON document, for programs in any language. `docs/dct.md` describes it.
 
 use crate::ExportError;
 use crate::checked::Checked;
@@ -10,7 +10,7 @@ use std::fmt::Display;
 /// The JSON table.
 pub(crate) const TARGET: Emitter = Emitter {
     name: "json",
-    about: "JSON table, integers only, see docs/json-table.md",
+    about: "JSON table, integers only, see docs/dct.md",
     decides: false,
     has_layouts: false,
     emit,

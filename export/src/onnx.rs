@@ -1,4 +1,4 @@
-//! The forest as an ONNX model, for machine-learning runtimes. `docs/onnx.md` describes it.
+//! The forest as an ONNX model, for machine-learning runtimes. `docs/dct.md` describes it.
 
 mod graph;
 
@@ -15,7 +15,7 @@ use dropcast_onnx::{
 /// The ONNX model.
 pub(crate) const TARGET: Emitter = Emitter {
     name: "onnx",
-    about: "ONNX model, see docs/onnx.md",
+    about: "ONNX model, see docs/dct.md",
     decides: false,
     has_layouts: false,
     emit,

@@ -1,5 +1,5 @@
 //! What each set of features costs a chip, beside how well its forests carry over; the page is
-//! `docs/chip-features.md`.
+//! `docs/verilog.md`.
 //!
 //!     cargo run --release -p dropcast-lab --example chip_features -- F1.json FOLDER
 //!

@@ -1,4 +1,4 @@
-//! How far a queue moves when queues are kept in the order of their lengths (`docs/chip-features.md`).
+//! How far a queue moves when queues are kept in the order of their lengths (`docs/verilog.md`).
 //!
 //!     cargo run --release -p dropcast-lab --example places_moved -- SWITCH.toml EVENTS ...
 //!

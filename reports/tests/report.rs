@@ -62,7 +62,7 @@ fn why_a_forest_cannot_be_exported_is_said() {
     assert!(Json.export(&report).unwrap().contains("\"resources\": null"));
 }
 
-/// The JSON is a format: a change to it shows here and in `docs/report.md`, and may need a new
+/// The JSON is a format: a change to it shows here and in `docs/json.md`, and may need a new
 /// schema version. `UPDATE_GOLDEN=1 cargo test` rewrites the file.
 #[test]
 fn json_and_text_are_as_recorded() {
@@ -93,7 +93,7 @@ fn every_field_of_the_json_is_documented() {
     let resources = json["resources"].take();
     // The trace's own account and the model's are documented where traces and models are.
     let elsewhere = ["meta", "input", "switch", "imported", "metrics", "provenance"];
-    for (of, page, least) in [(json, "report.md", 60), (resources, "resources.md", 20)] {
+    for (of, page, least) in [(json, "json.md", 60), (resources, "json.md", 20)] {
         let path = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         let mut names = BTreeSet::new();

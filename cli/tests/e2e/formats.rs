@@ -53,10 +53,9 @@ fn every_page_states_the_version_of_its_format() {
     let counters = COUNTERS_SCHEMA_VERSION.into();
     let table = dropcast_export::JSON_TABLE_VERSION.into();
     let expected = BTreeMap::from([
-        ("report.md", vec![report, report, verdict]),
-        ("counters.md", vec![counters, counters]),
-        ("dct.md", vec![dropcast_runtime::VERSION.into()]),
-        ("json-table.md", vec![table, table]),
+        ("report.md", vec![report, verdict]),
+        ("counters.md", vec![counters]),
+        ("dct.md", vec![dropcast_runtime::VERSION.into(), table, table]),
         ("model.md", vec![dropcast_forest::FORMAT_VERSION]),
         ("trace.md", vec![dropcast_data::TRACE_SCHEMA_VERSION.into()]),
     ]);
@@ -66,7 +65,8 @@ fn every_page_states_the_version_of_its_format() {
     let stated = pages.filter_map(|path| {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         let versions = stated_versions(&std::fs::read_to_string(&path).unwrap());
-        (!versions.is_empty()).then_some((name, versions))
+        // Fields of JSON have their types there.
+        (name != "json.md" && !versions.is_empty()).then_some((name, versions))
     });
     let expected = expected.into_iter().map(|(name, of)| (name.to_owned(), of));
     assert_eq!(stated.collect::<BTreeMap<_, _>>(), expected.collect());

@@ -20,13 +20,13 @@ pub struct InputProvenance {
     /// Rows used that are worth knowing about, by what they are (`docs/trace.md`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<InputNote, u64>,
-    /// What a capture tells of itself and of those that were read with it; none of other inputs and in traces of earlier
+    /// What a capture shows of itself and of those that were read with it; none of other inputs and in traces of earlier
     /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureFacts>,
 }
 
-/// What a capture tells of itself and of the captures that were read with it (`docs/trace.md`). Fields that are 0 are
+/// What a capture shows of itself and of the captures that were read with it (`docs/trace.md`). Fields that are 0 are
 /// absent in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -36,7 +36,7 @@ pub struct CaptureFacts {
     #[serde(skip_serializing_if = "is_zero")]
     pub clock_compared: u64,
     /// By how much its clock is ahead of most other captures', at least, nanoseconds; negative if it is behind; 0 if
-    /// nothing tells that they differ.
+    /// nothing shows that they differ.
     #[serde(skip_serializing_if = "i64_is_zero")]
     pub clock_ahead_ns: i64,
     /// Packets that are copies of one shortly before in this capture.

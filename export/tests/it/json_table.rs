@@ -5,7 +5,7 @@ use dropcast_export::Vectors;
 use proptest::prelude::*;
 use serde::Deserialize;
 
-/// Every field of the document, as in docs/json-table.md.
+/// Every field of the document, as in docs/dct.md.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {

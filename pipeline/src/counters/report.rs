@@ -18,7 +18,7 @@ pub struct CounterPeak {
     pub intervals_known: u64,
     /// Whether it is the sum of the queues' watermarks: the pool held no more, perhaps less.
     pub is_upper_bound: bool,
-    /// The poll that told it, since 1970 or another origin.
+    /// The poll that shows it, since 1970 or another origin.
     pub at_ns: Option<String>,
     /// The same in UTC.
     pub at_utc: Option<String>,
@@ -49,7 +49,7 @@ pub enum CounterConclusion {
 pub struct DroppingQueue {
     /// When it was read before, in UTC.
     pub from_utc: Option<String>,
-    /// When it was read that told it, in UTC.
+    /// When the reading that shows it was made, in UTC.
     pub to_utc: Option<String>,
     /// The same, nanoseconds.
     pub to_ns: Option<String>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// [`FeatureOutside`](super::FeatureOutside).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriftSection {
-    /// Which rows of its training are compared with: the least flattering ones that its file tells of.
+    /// Which rows of its training are compared with: the least flattering ones that its file has.
     pub against: TrainedPart,
     /// These rows, by label and prediction.
     pub then: Confusion,

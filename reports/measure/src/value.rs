@@ -109,7 +109,7 @@ pub struct ModelSection {
 /// A trace of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceSection {
-    /// File name, or the folders that it is named for: what tells the traces apart.
+    /// File name, or the folders that it is named for: a different one for each trace.
     pub name: String,
     /// Its file, with its SHA-256 and what was left out; null if it was never in one.
     pub input: Option<InputProvenance>,

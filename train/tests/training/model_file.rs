@@ -6,9 +6,7 @@ use dropcast_train::{Model, Monotone};
 
 /// The example of the format's page.
 fn example() -> &'static str {
-    let page = include_str!("../../../docs/model.md");
-    let (_, from) = page.split_once("```json\n").unwrap();
-    from.split_once("```").unwrap().0
+    include_str!("../../../docs/programs/model.json")
 }
 
 fn fault(from: &str, to: &str) -> String {

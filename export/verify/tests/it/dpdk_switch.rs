@@ -1,4 +1,4 @@
-//! The program of docs/dpdk.md, run by DPDK between captures.
+//! The program of docs/c-header.md, run by DPDK between captures.
 
 use dropcast_data::SwitchSpec;
 use dropcast_verify::{FoundTool, Tool};
@@ -80,7 +80,7 @@ pub(crate) struct Frame {
     pub(crate) size_bytes: u32,
 }
 
-/// Writes the program of docs/dpdk.md to a folder.
+/// Writes the program of docs/c-header.md to a folder.
 pub(crate) fn write_program(folder: &Path) {
     let program = include_str!("../../../../docs/programs/dpdk_switch.c");
     fs::write(folder.join("switch.c"), program).expect("written");

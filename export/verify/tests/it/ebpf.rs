@@ -97,9 +97,7 @@ pub(crate) fn kernel_did(output: &std::process::Output) -> bool {
 /// With a default model (level4), one of the paper's features, and that of docs/dct.md.
 #[test]
 fn the_documented_program_loads() {
-    let page = include_str!("../../../../docs/ebpf.md");
-    let (_, rest) = page.split_once("```c\n").expect("a block");
-    let program = rest.split_once("```").expect("the block ends").0;
+    let program = include_str!("../../../../docs/programs/features.bpf.c");
     let (forest, origin) = example();
     let target = "ebpf".parse().expect("a target");
     for files in [

@@ -17,7 +17,7 @@ pub struct DropCounts {
     pub own: Sent,
     /// What the best alpha drops; null if none was replayed.
     pub best_alpha: Option<Sent>,
-    /// Arrivals of which the trace tells whether the real switch dropped them.
+    /// Arrivals whose fate in the real switch the trace has.
     pub real_told: Option<Sent>,
     /// What the real switch dropped.
     pub real: Option<Sent>,

@@ -36,7 +36,7 @@ pub struct TimelineSection {
     pub best_alpha_packets: Option<Vec<u64>>,
     /// The same, bytes.
     pub best_alpha_bytes: Option<Vec<u64>>,
-    /// What the real switch dropped; null if the trace tells of no real drops.
+    /// What the real switch dropped; null if the trace has no real drops.
     pub real: Option<RealTimeline>,
     /// Packets that the model predicts wrongly; null without a model.
     pub errors: Option<ErrorTimeline>,

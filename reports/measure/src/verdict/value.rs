@@ -22,12 +22,12 @@ use serde::{Deserialize, Serialize};
 /// Version of [`Verdict`] as JSON.
 pub const VERDICT_SCHEMA_VERSION: u32 = 17;
 
-/// What traces tell of the flows of arrivals that count (docs/trace.md), packets.
+/// The flows of arrivals that count (docs/trace.md), in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowsTold {
-    /// Those whose flow is known.
+    /// Packets whose flow is known.
     pub known: u64,
-    /// Those of their flow's first round-trip time.
+    /// Packets of their flow's first round-trip time.
     pub first_rtt: u64,
 }
 
@@ -43,7 +43,7 @@ impl FlowsTold {
 pub struct Verdict {
     /// [`VERDICT_SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Names of the traces: what tells them apart.
+    /// Names of the traces, all different.
     pub traces: Vec<String>,
     /// Whether the numbers can be trusted: what each check found.
     pub checks: Vec<CheckResult>,
@@ -52,7 +52,7 @@ pub struct Verdict {
     pub lqd_agreement: AgreementSection,
     /// All arrivals.
     pub arrived: Sent,
-    /// Of how many of them the traces tell the flow, and how many are told to be of their flow's first round trip.
+    /// How many of them have a known flow, and how many are of their flow's first round trip.
     pub flows: FlowsTold,
     /// What LQD drops of them, by the labels.
     pub dropped: Sent,

@@ -1,4 +1,4 @@
-//! The program of docs/dpdk.md around the decision in C, run by DPDK between captures.
+//! The program of docs/c-header.md around the decision in C, run by DPDK between captures.
 
 use super::in_c::COMPILERS;
 use super::{Model, code, decided};
