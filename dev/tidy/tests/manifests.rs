@@ -48,6 +48,27 @@ fn every_crate_is_described() {
 }
 
 #[test]
+fn published_crates_are_those_of_the_support_statement_and_need_no_other() {
+    let published = |folder: &String| {
+        let package = manifest(&root().join(folder))["package"].clone();
+        package.get("publish").is_none().then(|| package["name"].as_str().map(str::to_owned))?
+    };
+    let folders = members().into_iter().filter(|folder| published(folder).is_some());
+    let folders: Vec<String> = folders.collect();
+    let names: BTreeSet<String> = folders.iter().filter_map(published).collect();
+    let page = fs::read_to_string(root().join("SUPPORT.md")).expect("a page");
+    let line = page.lines().find(|line| line.contains("`dropcast-runtime`")).expect("a list");
+    let listed = line.split('`').filter(|word| word.starts_with("dropcast-"));
+    assert_eq!(names, listed.map(str::to_owned).collect());
+    for folder in &folders {
+        assert!(built_on(folder).iter().all(|on| names.contains(on)), "{folder}");
+        let readme = &manifest(&root().join(folder))["package"]["readme"];
+        let is_there = |path: &str| root().join(folder).join(path).exists();
+        assert!(readme.as_str().is_none_or(is_there), "{folder}: {readme}");
+    }
+}
+
+#[test]
 #[ignore = "slow"]
 fn the_oracle_passes_its_tests_wherever_it_is_copied_to() {
     let elsewhere = tempfile::tempdir().unwrap();
