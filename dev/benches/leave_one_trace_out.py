@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import tempfile
 
-FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4", "level1", "class1", "cut1", "spread1", "order1"]
+FEATURES = ["paper4", "paper4,longest,rank", "carry4", "level4", "level1", "class1", "cut1"]
 
 # Fields of docs/workloads.md; others have their defaults.
 SCENARIOS = {

@@ -1,8 +1,5 @@
 //! What features cost a chip: state, memory accesses, arithmetic and dependent stages.
 
-use crate::order::PLACES_AN_EVENT;
-use crate::spread::QUEUES_AN_EVENT;
-
 /// A switch whose features a chip keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
@@ -88,14 +85,6 @@ pub(crate) enum Part {
     Cut,
     /// The level near it.
     NearCut,
-    /// The level at which LQD would cut, and the queues on either side, a few counted anew at a time.
-    Spread,
-    /// The level near it.
-    NearSpread,
-    /// The queues in the order of their lengths, with sums of what is expected in them.
-    Order,
-    /// The level from the packet's queue, those before it and those behind.
-    Behind,
 }
 
 /// The cost of these parts, each counted once.
@@ -150,13 +139,6 @@ impl Part {
             Part::AllClasses => all_classes(classes),
             Part::Cut => cut(),
             Part::NearCut => near_cut(),
-            Part::Spread => spread(queues),
-            // The own length and the sums, a product, a sum.
-            Part::NearSpread => {
-                Cost { accesses: 2, adders: 1, multipliers: 1, stages: 1 + 1 + 1, ..none }
-            }
-            Part::Order => order(queues),
-            Part::Behind => behind(queues),
         }
     }
 }
@@ -231,48 +213,6 @@ fn near_cut() -> Cost {
         comparators: 1 + 2 + 1,
         multipliers: 2,
         stages: 1 + 1 + 1 + 1 + 1 + 2,
-        ..Cost::default()
-    }
-}
-
-/// A side for each queue; two sums, the cut and whose turn it is, and the reciprocals of all
-/// numbers of queues. At each event, for each queue that is counted: its length, the side, and
-/// both sums; the old length and side of its own; what is left of the buffer, the reciprocal
-/// and a product, and three bounds of the cut.
-fn spread(queues: u32) -> Cost {
-    Cost {
-        queue_bytes: 1,
-        switch_bytes: 8 + 4 + 4 + 4 + 4 * queues,
-        accesses: (1 + QUEUES_AN_EVENT + 1) * EVENTS,
-        adders: (2 + 2 * (1 + QUEUES_AN_EVENT) + 1) * EVENTS,
-        comparators: (1 + QUEUES_AN_EVENT + 3) * EVENTS,
-        multipliers: EVENTS,
-        ..Cost::default()
-    }
-}
-
-/// A place for each queue, and for each place its queue and a sum of what is expected, in a
-/// Fenwick tree. At each event: the own place, entry and sums; for each place that it moves: the
-/// neighbour's length, its entry and place, and two sums.
-fn order(queues: u32) -> Cost {
-    Cost {
-        queue_bytes: 2 + 2 + 8,
-        accesses: (2 + tree(queues) + 4 * PLACES_AN_EVENT) * EVENTS,
-        adders: (1 + tree(queues) + 2 * PLACES_AN_EVENT) * EVENTS,
-        comparators: PLACES_AN_EVENT * EVENTS,
-        ..Cost::default()
-    }
-}
-
-/// The own place, the sums behind it and a tree that adds them, meanwhile the place times the own
-/// length and a minimum for the own queue, and two sums.
-fn behind(queues: u32) -> Cost {
-    Cost {
-        accesses: 1 + tree(queues),
-        adders: tree(queues) - 1 + 2,
-        comparators: 1,
-        multipliers: 1,
-        stages: 1 + 1 + tree(tree(queues)) + 2,
         ..Cost::default()
     }
 }

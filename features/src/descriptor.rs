@@ -6,7 +6,7 @@ use crate::view::BufferView;
 
 /// The complete definition of a feature. To add one, write its descriptor and list it in `list.rs`.
 pub(crate) struct Descriptor {
-    /// Its number in exported tables, and its index in the list. Never changes.
+    /// Its number in exported tables. Never changes.
     pub(crate) code: u8,
     /// Its name, in trace columns and `model.json`.
     pub(crate) name: &'static str,

@@ -3,7 +3,5 @@
 pub(crate) mod classes;
 pub(crate) mod levels;
 pub(crate) mod longest;
-pub(crate) mod ordered;
 pub(crate) mod paper;
 pub(crate) mod projected;
-pub(crate) mod spread;

@@ -33,7 +33,7 @@ impl Feature {
 
     /// The feature with this [`code`](Self::code).
     pub fn with_code(code: u8) -> Option<Self> {
-        Feature::ALL.get(usize::from(code)).copied()
+        Feature::ALL.into_iter().find(|feature| feature.code() == code)
     }
 
     /// The code of every feature of the user's own.

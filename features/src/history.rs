@@ -2,9 +2,7 @@
 
 use crate::average::Averages;
 use crate::classes::LengthClasses;
-use crate::order::Order;
 use crate::projection::{Horizon, Projection};
-use crate::spread::Spread;
 use crate::view::BufferView;
 
 /// The memory of past packets that a feature needs. The base RTT is the time constant of each
@@ -19,10 +17,6 @@ pub enum Memory {
     ArrivalRates(Horizon),
     /// Arrival rates, and the lengths expected in a quarter of a base RTT by class.
     LengthClasses,
-    /// Arrival rates, and a cut through those lengths that follows them some events late.
-    SpreadCut,
-    /// Arrival rates, and the queues in the order of their lengths.
-    LengthOrder,
 }
 
 /// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). It hears
@@ -32,8 +26,6 @@ pub struct History {
     averages: Option<Averages>,
     projection: Option<Projection>,
     classes: Option<LengthClasses>,
-    spread: Option<Spread>,
-    order: Option<Order>,
 }
 
 impl History {
@@ -50,8 +42,6 @@ impl History {
         History {
             averages: has(Memory::MovingAverages).then(|| Averages::new(queues, base_rtt_ns)),
             classes: has(Memory::LengthClasses).then(|| LengthClasses::new(queues)),
-            spread: has(Memory::SpreadCut).then(|| Spread::new(queues)),
-            order: has(Memory::LengthOrder).then(|| Order::new(queues)),
             projection: rates.then(|| Projection::new(line_rate_bps, base_rtt_ns)),
         }
     }
@@ -84,15 +74,9 @@ impl History {
         let Some(expected) = projection.changed(buffer, queue, arrived_bytes, now_ns) else {
             return;
         };
-        let (soon, capacity) = (expected[Horizon::QuarterRtt as usize], buffer.capacity_bytes());
         if let Some(classes) = &mut self.classes {
-            classes.changed(queue, soon, capacity);
-        }
-        if let Some(spread) = &mut self.spread {
-            spread.changed(queue, soon, capacity);
-        }
-        if let Some(order) = &mut self.order {
-            order.changed(queue, buffer.queue_bytes(queue), soon, capacity);
+            let soon = expected[Horizon::QuarterRtt as usize];
+            classes.changed(queue, soon, buffer.capacity_bytes());
         }
     }
 
@@ -114,17 +98,5 @@ impl History {
     /// If none of its features needs sums by class.
     pub(crate) fn classes(&self) -> &LengthClasses {
         self.classes.as_ref().expect("classes are kept if a feature needs them")
-    }
-
-    /// # Panics
-    /// If none of its features needs the cut.
-    pub(crate) fn spread(&self) -> &Spread {
-        self.spread.as_ref().expect("the cut is kept if a feature needs it")
-    }
-
-    /// # Panics
-    /// If none of its features needs the order.
-    pub(crate) fn order(&self) -> &Order {
-        self.order.as_ref().expect("the order is kept if a feature needs it")
     }
 }

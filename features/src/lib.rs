@@ -58,11 +58,9 @@ mod families;
 mod feature;
 mod history;
 mod list;
-mod order;
 mod own;
 mod projection;
 mod set;
-mod spread;
 mod unknown;
 mod view;
 

@@ -6,13 +6,12 @@ use crate::families::levels::{
     LEVEL_IN_ONE_RTT, LEVEL_IN_QUARTER_RTT, LEVEL_IN_TWO_RTTS, LEVEL_OCCUPANCY,
 };
 use crate::families::longest::{LONGEST_GAP, LONGEST_QUEUE, RANK};
-use crate::families::ordered::ORDERED_IN_QUARTER_RTT;
 use crate::families::paper::{AVG_OCCUPANCY, AVG_QUEUE_LENGTH, OCCUPANCY, QUEUE_LENGTH};
 use crate::families::projected::PROJECTED_OCCUPANCY;
-use crate::families::spread::SPREAD_IN_QUARTER_RTT;
 
-/// Every feature, in the order of trace columns and codes.
-pub(crate) static LIST: [&Descriptor; 16] = [
+/// Every feature, in the order of trace columns and codes. Codes 14 and 15 were of features that are gone: none takes
+/// them again.
+pub(crate) static LIST: [&Descriptor; 14] = [
     &QUEUE_LENGTH,
     &AVG_QUEUE_LENGTH,
     &OCCUPANCY,
@@ -27,8 +26,6 @@ pub(crate) static LIST: [&Descriptor; 16] = [
     &LEVEL_IN_TWO_RTTS,
     &CLASSED_IN_QUARTER_RTT,
     &CUT_IN_QUARTER_RTT,
-    &SPREAD_IN_QUARTER_RTT,
-    &ORDERED_IN_QUARTER_RTT,
 ];
 
 /// A named set of features.
@@ -69,7 +66,7 @@ static CARRY4: NamedSet =
     named_set!("carry4": QUEUE_LENGTH, OCCUPANCY, LONGEST_GAP, PROJECTED_OCCUPANCY);
 
 /// The named sets.
-pub(crate) static SETS: [&NamedSet; 9] = [
+pub(crate) static SETS: [&NamedSet; 7] = [
     &PAPER4,
     &LEVEL4,
     &CARRY4,
@@ -77,21 +74,25 @@ pub(crate) static SETS: [&NamedSet; 9] = [
     &named_set!("level1": LEVEL_IN_QUARTER_RTT),
     &named_set!("class1": CLASSED_IN_QUARTER_RTT),
     &named_set!("cut1": CUT_IN_QUARTER_RTT),
-    &named_set!("spread1": SPREAD_IN_QUARTER_RTT),
-    &named_set!("order1": ORDERED_IN_QUARTER_RTT),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cost::Part;
+    use crate::feature::Feature;
     use crate::history::Memory;
 
     /// Tables hold codes and traces hold names, so both must be unique.
     #[test]
-    fn codes_count_up_and_names_differ() {
-        for (place, feature) in LIST.iter().enumerate() {
-            assert_eq!(usize::from(feature.code), place, "{}", feature.name);
+    fn codes_rise_and_names_differ() {
+        assert!(LIST.is_sorted_by(|one, next| one.code < next.code));
+        for none in [14, 15, Feature::OWN_CODE] {
+            assert_eq!(Feature::with_code(none), None, "{none}");
+        }
+        for feature in LIST {
+            let found = Feature::with_code(feature.code).map(Feature::name);
+            assert_eq!(found, Some(feature.name));
             let same_name = LIST.iter().filter(|other| other.name == feature.name).count();
             assert_eq!(same_name, 1, "{}", feature.name);
             assert!(SETS.iter().all(|set| set.name != feature.name), "{}", feature.name);
