@@ -4,7 +4,7 @@ mod reference;
 
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
-    CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, Expert, LabelledBatch,
+    CollectSettings, Departures, DropReason, Event, EventBatch, EventKind, Label, LabelledBatch,
     Outcome, Pause, PauseSchedule, Scheduler, SwitchSpec, SwitchSpecs, Victim,
 };
 use dropcast_features::FeatureSet;
@@ -66,7 +66,7 @@ fn settings() -> impl Strategy<Value = CollectSettings> {
             departures: if observed { Departures::Observed } else { Departures::LineRate },
             victim: if tail { Victim::Tail } else { Victim::Arrival },
             strict_fit,
-            expert: Expert::Lqd,
+            label: Label::Lqd,
         }
     })
 }
@@ -202,9 +202,9 @@ proptest! {
             let queue = spec.queue_index(event.port, event.queue);
             let mut left = Vec::new();
             lqd.advance(event.time_ns, |id, outcome| left.push((id, outcome)));
-            let mut values = [0; 16];
-            lqd.observe(queue, &mut values);
+            let mut values = [0; 14];
             let packet = Packet::new(rows.len() as u64, queue, event.size_bytes);
+            lqd.observe(&packet, event.time_ns, &mut values);
             rows.push((values, Outcome::Departed));
             if !lqd.admit(&packet, event.time_ns, |id, outcome| left.push((id, outcome))) {
                 left.push((packet.id, Outcome::Rejected));

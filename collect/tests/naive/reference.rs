@@ -6,7 +6,7 @@ use dropcast_data::{
 };
 
 /// A row of the naive tracer: all features in column order, and its outcome.
-pub(crate) type Row = ([u32; 16], Outcome);
+pub(crate) type Row = ([u32; 14], Outcome);
 
 /// Everything by scanning: queues are vectors of (row, bytes), averages plain numbers.
 pub(crate) struct Naive {
@@ -27,12 +27,6 @@ pub(crate) struct Naive {
     /// The shortest length of each class, and the class of the cut, if there was an event.
     floors: Vec<u64>,
     cut: Option<usize>,
-    /// By queue, whether it was above the spread cut when it was last counted; whose turn is next; the cut.
-    above: Vec<bool>,
-    turn: usize,
-    spread_cut: u64,
-    /// The queues that hold something, roughly longest first.
-    order: Vec<usize>,
 }
 
 impl Naive {
@@ -50,10 +44,6 @@ impl Naive {
             pauses: vec![Vec::new(); spec.queues()],
             floors: floors(),
             cut: None,
-            above: vec![false; spec.queues()],
-            turn: 0,
-            spread_cut: spec.buffer_bytes.into(),
-            order: Vec::new(),
         }
     }
 
@@ -116,65 +106,7 @@ impl Naive {
         self.events[queue].push((now, arrived, length));
         if self.shares(queue) {
             self.move_cut();
-            self.count_some(queue);
-            self.move_in_order(queue);
         }
-    }
-
-    /// Counts the queue and the next four, then divides what is left of the buffer among those above.
-    fn count_some(&mut self, queue: usize) {
-        for turn in 0..5 {
-            let at = if turn == 0 { queue } else { (self.turn + turn - 1) % self.queues.len() };
-            self.above[at] = self.soon_in(at) > 0 && self.soon_in(at) >= self.spread_cut;
-        }
-        self.turn = (self.turn + 4) % self.queues.len();
-        let buffer = u64::from(self.spec.buffer_bytes);
-        let left = (buffer - buffer / 32).saturating_sub(self.spread_level(0));
-        let share = match self.spread_level(1) - self.spread_level(0) {
-            0 => {
-                if left > 0 {
-                    buffer
-                } else {
-                    0
-                }
-            }
-            above => left / above,
-        };
-        self.spread_cut = buffer.min(share.max(self.spread_cut / 2).max(1024));
-    }
-
-    /// Bytes if the queues that were counted as above are cut down to `level`.
-    fn spread_level(&self, level: u64) -> u64 {
-        let bytes = |queue: usize| if self.above[queue] { level } else { self.soon_in(queue) };
-        (0..self.queues.len()).map(bytes).sum()
-    }
-
-    /// Four exchanges at most with a neighbour that is out of order; an empty queue's place is the last one's.
-    fn move_in_order(&mut self, queue: usize) {
-        let own = self.used(queue);
-        let place = |naive: &Self| naive.order.iter().position(|&of| of == queue);
-        match place(self) {
-            Some(at) if own == 0 => {
-                self.order.swap_remove(at);
-            }
-            None if own > 0 => self.order.push(queue),
-            _ => {}
-        }
-        for _ in 0..4 {
-            let Some(at) = place(self) else { return };
-            if at > 0 && self.used(self.order[at - 1]) < own {
-                self.order.swap(at - 1, at);
-            } else if self.order.get(at + 1).is_some_and(|&next| self.used(next) > own) {
-                self.order.swap(at, at + 1);
-            }
-        }
-    }
-
-    /// Bytes if the queue and those before it are cut down to its length, `own`.
-    fn ordered(&self, queue: usize, own: u64) -> u64 {
-        let Some(at) = self.order.iter().position(|&of| of == queue) else { return 0 };
-        let behind: u64 = self.order[at + 1..].iter().map(|&of| self.soon_in(of)).sum();
-        behind + own.min(self.soon_in(queue)) + at as u64 * own
     }
 
     /// The class of a length, by a search.
@@ -303,7 +235,7 @@ impl Naive {
         }
     }
 
-    fn features(&self, queue: usize) -> [u32; 16] {
+    fn features(&self, queue: usize) -> [u32; 14] {
         let own = self.used(queue);
         let lengths = self.shared_lengths();
         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -328,8 +260,6 @@ impl Naive {
             level(16),
             all as u32,
             near as u32,
-            self.spread_level(own.into()) as u32,
-            self.ordered(queue, own.into()) as u32,
         ]
     }
 
