@@ -37,11 +37,13 @@
 //! ```
 
 mod error;
+mod follower_labels;
 mod optimum_labels;
 mod switch_tracer;
 mod tracer;
 mod waiting;
 
 pub use error::CollectError;
+pub use follower_labels::{FOLLOWERS, FollowerLabels};
 pub use optimum_labels::label_by_optimum;
 pub use tracer::{Tracer, trace};

@@ -232,8 +232,10 @@ fn arrival<S: Service>(
     queue: usize,
     waiting: &mut Waiting,
 ) {
-    let packet = Packet::new(waiting.next_number(), queue, event.size_bytes);
-    lqd.observe(queue, waiting.add(event, own));
+    let number = waiting.next_number();
+    let packet =
+        Packet { flow_hash: event.flow_hash, ..Packet::new(number, queue, event.size_bytes) };
+    lqd.observe(&packet, event.time_ns, waiting.add(event, own));
     let accepted = lqd.admit(&packet, event.time_ns, |row, outcome| waiting.resolve(row, outcome));
     if !accepted {
         waiting.resolve(packet.id, Outcome::Rejected);

@@ -27,7 +27,7 @@ pub use other_kind::other_kind;
 pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use printable::{printable, printable_line};
 pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
-pub use settings::{CollectSettings, Departures, Expert, OnBadRow, UnknownWord, Victim};
+pub use settings::{CollectSettings, Departures, Label, OnBadRow, UnknownWord, Victim};
 pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
 pub use threads::Threads;
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};

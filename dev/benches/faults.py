@@ -117,7 +117,7 @@ class Job:
 
 JOBS = [
     Job("collect", "collect --events events-{v}.parquet -o out/trace.parquet", makes_folder=False),
-    Job("opt", "collect --events events-{v}.parquet --expert opt -o out/trace.parquet", makes_folder=False),
+    Job("opt", "collect --events events-{v}.parquet --label opt -o out/trace.parquet", makes_folder=False),
     Job("arrow", "collect --events events-{v}.parquet -o out/trace.arrow", makes_folder=False),
     Job("folder", "collect --events many-{v} --switch switch.toml -o out", parts="part-0.parquet",
         whole="manifest.json"),

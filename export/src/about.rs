@@ -3,7 +3,16 @@
 use crate::Origin;
 use crate::checked::Checked;
 use crate::ident::plain;
+use crate::tracker;
 use dropcast_features::{Feature, Memory};
+
+/// What the model answers: of features of flows, whether others of the flow follow.
+pub(crate) fn question(model: &Checked<'_>) -> &'static str {
+    match tracker::of_flow(model) {
+        Some(_) => "do others of its flow follow this packet, so that it may be dropped?",
+        None => "would push-out Longest Queue Drop drop this packet?",
+    }
+}
 
 /// Lines of the comment at the top of an emitted file: its content and origin.
 pub(crate) fn about(model: &Checked<'_>, what: &str) -> Vec<String> {
@@ -55,6 +64,8 @@ fn time_constant(model: &Checked<'_>) -> Option<String> {
     let memories: Vec<Memory> = features.map(|feature: Feature| feature.memory()).collect();
     let what = if memories.contains(&Memory::MovingAverages) {
         "moving averages"
+    } else if memories.contains(&Memory::Flows) {
+        "bursts and messages"
     } else if memories.iter().any(|&memory| memory != Memory::Nothing) {
         "arrival rates"
     } else {

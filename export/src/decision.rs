@@ -15,6 +15,7 @@ use crate::definitions::Definitions;
 use crate::target::EmittedFile;
 use crate::tracker::{self, Dialect};
 use dropcast_data::{Scheduler, SwitchSpec};
+use dropcast_features::Feature;
 use dropcast_runtime::{DriftMonitor, DriftRule, Keeps, crc32};
 use layout::Layout;
 
@@ -225,6 +226,9 @@ pub(crate) fn beside_the_pool(switch: &SwitchSpec) -> SwitchSpec {
 
 /// Why no exported code can decide with the model at a switch; `None` if it can.
 pub(crate) fn misfit(model: &Checked<'_>, switch: &SwitchSpec) -> Option<String> {
+    if let Some(feature) = tracker::of_flow(model) {
+        return Some(no_decision_of_flows(feature));
+    }
     if let Some(reason) = tracker::unkept(model) {
         return Some(reason);
     }
@@ -242,6 +246,15 @@ pub(crate) fn misfit(model: &Checked<'_>, switch: &SwitchSpec) -> Option<String>
              train with this description"
         )
     })
+}
+
+/// Why Credence does not decide with a model that has this feature of flows.
+pub(crate) fn no_decision_of_flows(feature: Feature) -> String {
+    format!(
+        "{} describes the packet's flow, while Credence decides with the queues of virtual LQD; export the \
+         predictor alone, without a switch",
+        feature.name()
+    )
 }
 
 /// A port's rate, and what follows from it.

@@ -15,7 +15,7 @@ use crate::checked::Checked;
 use crate::decision::{self, DriverWords};
 use crate::target::{EmittedFile, Emitter};
 use crate::tracker::{self, Dialect};
-use kernel_types::in_kernel_types;
+use kernel_types::{TYPES, in_kernel_types};
 
 /// C for eBPF.
 pub(crate) const TARGET: Emitter = Emitter {
@@ -87,7 +87,7 @@ fn header(model: &Checked<'_>) -> String {
  * recorded before it is added to the buffer, in the order of enum {name}_feature.
  *
  * For eBPF programs: clang -O2 -g -target bpf -mcpu=v3. Include vmlinux.h or linux/types.h before,
- * for __u32 and __u64.
+ * for their integer types.
 "
     );
     [
@@ -219,9 +219,7 @@ fn program(model: &Checked<'_>) -> String {
     format!(
         "\
 {about}
-typedef unsigned int __u32;
-typedef unsigned long long __u64;
-
+{TYPES}
 #include \"{name}.bpf.h\"
 
 /* Bits 0 to 30: the score; bit 31: whether a drop is predicted. The context is volatile so that each

@@ -13,7 +13,7 @@ use crate::vectors::Vectors;
 use crate::{ExportError, Origin};
 use cases::Case;
 use dropcast_data::{SwitchSpec, Victim};
-use dropcast_features::FeatureSet;
+use dropcast_features::{Feature, FeatureSet, Memory};
 use dropcast_forest::Forest;
 use dropcast_switch::{Credence, Fit, LineRate, Live, Switch};
 use traffic::Traffic;
@@ -35,12 +35,16 @@ impl GoldenPackets {
     /// line rate, predictions are always followed. Each verdict occurs, and each boundary from both sides.
     ///
     /// # Errors
-    /// If the origin has a feature that dropcast does not compute, or something does not occur.
+    /// If the origin has a feature that dropcast does not compute or of flows, or something does not occur.
     pub fn new(forest: &Forest, origin: &Origin, switch: &SwitchSpec) -> Result<Self, ExportError> {
         let refuse = |problem| ExportError::Decision { target: TARGET.name, problem };
         let names: Vec<&str> = origin.columns.iter().map(|column| column.name.as_str()).collect();
         let features: FeatureSet =
             names.join(",").parse().map_err(|error| refuse(format!("{error}")))?;
+        let of_flow = |feature: &&Feature| feature.memory() == Memory::Flows;
+        if let Some(&feature) = features.features().iter().find(of_flow) {
+            return Err(refuse(decision::no_decision_of_flows(feature)));
+        }
         let live = Live { features, oracle: forest.clone() };
         let (victim, fit, service) = (Victim::default(), Fit::Exact, LineRate::new(switch));
         let policy = Credence::new(switch, victim, fit, service, live);

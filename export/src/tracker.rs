@@ -4,7 +4,8 @@
 use crate::checked::Checked;
 use crate::definitions::Definitions;
 use crate::ident::{identifier, plain};
-use dropcast_features::Feature;
+use crate::origin::Column;
+use dropcast_features::{Feature, Memory};
 use dropcast_runtime::{Keeps, keeps};
 
 /// A C dialect.
@@ -42,13 +43,47 @@ impl Dialect<'_> {
 
 const AVERAGE: &str = include_str!("tracker/dropcast_average.h");
 const FEATURES: &str = include_str!("tracker/dropcast_features.h");
+const FLOW: &str = include_str!("tracker/dropcast_flow.h");
 
 /// The code that keeps the features of `model`, or a comment that says why there is none.
 pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
-    let tracker = match Tracker::new(model) {
-        Ok(tracker) => tracker,
-        Err(reason) => return format!("/* No code to keep the features: {reason}. */\n"),
+    let code = match of_flow(model) {
+        Some(_) => code_of_flows(model, dialect),
+        None => Tracker::new(model).map(|tracker| code_of_queues(model, &tracker, dialect)),
     };
+    code.unwrap_or_else(|reason| format!("/* No code to keep the features: {reason}. */\n"))
+}
+
+/// The first feature of `model` that is of the packet's flow.
+pub(crate) fn of_flow(model: &Checked<'_>) -> Option<Feature> {
+    let mut features = model.origin.columns.iter().filter_map(|column| column.name.parse().ok());
+    features.find(|feature: &Feature| feature.memory() == Memory::Flows)
+}
+
+/// The code for features of flows alone, or why there is none.
+fn code_of_flows(model: &Checked<'_>, dialect: &Dialect<'_>) -> Result<String, String> {
+    let mut features = Vec::new();
+    for column in &model.origin.columns {
+        match column.name.parse::<Feature>() {
+            Ok(feature) if feature.memory() == Memory::Flows => features.push(feature),
+            Ok(_) if column.code != Feature::OWN_CODE => {
+                return Err("features of flows and of queues are not kept together".to_owned());
+            }
+            _ => return Err(unknown(column)),
+        }
+    }
+    if model.average_ns == 0 {
+        return Err("the model states no base RTT, by which bursts and messages end".to_owned());
+    }
+    let mut defined = dialect.names();
+    defined.define("FUNCTION", dialect.function);
+    define_row(&features, &mut defined, dialect);
+    defined.number("BURST_NS", model.average_ns / 2);
+    defined.number("MESSAGE_NS", 8 * u64::from(model.average_ns));
+    Ok([&defined.text(), "\n", FLOW, &*defined.undefined()].concat())
+}
+
+fn code_of_queues(model: &Checked<'_>, tracker: &Tracker, dialect: &Dialect<'_>) -> String {
     let mut defined = dialect.names();
     defined.define("SEPARATE", dialect.separate);
     defined.number("TAU_NS", model.average_ns);
@@ -76,6 +111,28 @@ pub(crate) fn kept(model: &Checked<'_>) -> Keeps {
     Tracker::new(model).map_or_else(|_| Keeps::default(), |tracker| tracker.keeps)
 }
 
+/// Why a feature is not kept.
+fn unknown(column: &Column) -> String {
+    let name = plain(&column.name);
+    match column.name.parse::<Feature>() {
+        _ if column.code == Feature::OWN_CODE => {
+            format!("{name} is not dropcast's: the caller supplies it")
+        }
+        Ok(_) => format!("there is no exported code that keeps {name}"),
+        Err(_) => format!("dropcast does not know how {name} is kept"),
+    }
+}
+
+/// Defines the row, and the place there of each feature.
+fn define_row(features: &[Feature], defined: &mut Definitions, dialect: &Dialect<'_>) {
+    defined.define("ROW", dialect.row);
+    defined.define("VALUES(x)", dialect.values);
+    for (place, feature) in features.iter().enumerate() {
+        let name = identifier(feature.name()).to_ascii_uppercase();
+        defined.define(format!("FEATURE_{name}"), place);
+    }
+}
+
 /// The state to keep.
 struct Tracker {
     /// The features, in the order of a row.
@@ -88,19 +145,10 @@ impl Tracker {
     fn new(model: &Checked<'_>) -> Result<Self, String> {
         let mut tracker = Tracker { features: Vec::new(), keeps: Keeps::default() };
         for column in &model.origin.columns {
-            let name = plain(&column.name);
             let feature = column.name.parse::<Feature>();
             let keeps = feature.as_ref().ok().and_then(|feature| keeps(feature.code()));
-            let (Ok(feature), Some(keeps)) = (&feature, keeps) else {
-                return Err(match feature {
-                    _ if column.code == Feature::OWN_CODE => {
-                        format!("{name} is not dropcast's: the caller supplies it")
-                    }
-                    Ok(_) => format!("there is no exported code that keeps {name}"),
-                    Err(_) => format!("dropcast does not know how {name} is kept"),
-                });
-            };
-            tracker.features.push(*feature);
+            let (Ok(feature), Some(keeps)) = (feature, keeps) else { return Err(unknown(column)) };
+            tracker.features.push(feature);
             tracker.keeps = tracker.keeps.or(keeps);
         }
         let has_time_constant = tracker.keeps.averages || tracker.keeps.arrivals;
@@ -112,12 +160,7 @@ impl Tracker {
 
     fn define(&self, defined: &mut Definitions, dialect: &Dialect<'_>) {
         defined.define("FUNCTION", dialect.function);
-        defined.define("ROW", dialect.row);
-        defined.define("VALUES(x)", dialect.values);
-        for (place, feature) in self.features.iter().enumerate() {
-            let name = identifier(feature.name()).to_ascii_uppercase();
-            defined.define(format!("FEATURE_{name}"), place);
-        }
+        define_row(&self.features, defined, dialect);
         defined.flag("AVERAGES", self.keeps.averages);
         defined.flag("ARRIVALS", self.keeps.arrivals);
         defined.flag("SCANS", self.keeps.scan);

@@ -85,6 +85,8 @@ pub(crate) enum Part {
     Cut,
     /// The level near it.
     NearCut,
+    /// What is remembered of the packet's flow.
+    Flow,
 }
 
 /// The cost of these parts, each counted once.
@@ -139,6 +141,7 @@ impl Part {
             Part::AllClasses => all_classes(classes),
             Part::Cut => cut(),
             Part::NearCut => near_cut(),
+            Part::Flow => flow(),
         }
     }
 }
@@ -213,6 +216,18 @@ fn near_cut() -> Cost {
         comparators: 1 + 2 + 1,
         multipliers: 2,
         stages: 1 + 1 + 1 + 1 + 1 + 2,
+        ..Cost::default()
+    }
+}
+
+/// A slot of the table, read and written: the time since and two comparisons, four counts, and the least and the most of four
+/// bursts and messages. The table itself is as large as its switch has flows.
+fn flow() -> Cost {
+    Cost {
+        accesses: 2,
+        adders: 1 + 4,
+        comparators: 2 + 2 * 2 * 3,
+        stages: 1 + 2 + 2,
         ..Cost::default()
     }
 }

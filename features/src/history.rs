@@ -2,8 +2,10 @@
 
 use crate::average::Averages;
 use crate::classes::LengthClasses;
+use crate::flow_table::FlowTable;
 use crate::projection::{Horizon, Projection};
 use crate::view::BufferView;
+use dropcast_runtime::{FLOW_FEATURES, FlowMemory};
 
 /// The memory of past packets that a feature needs. The base RTT is the time constant of each
 /// memory.
@@ -17,6 +19,8 @@ pub enum Memory {
     ArrivalRates(Horizon),
     /// Arrival rates, and the lengths expected in a quarter of a base RTT by class.
     LengthClasses,
+    /// Bursts and messages of flows.
+    Flows,
 }
 
 /// The memory of a set of features ([`FeatureSet::history`](crate::FeatureSet::history)). It hears
@@ -26,6 +30,15 @@ pub struct History {
     averages: Option<Averages>,
     projection: Option<Projection>,
     classes: Option<LengthClasses>,
+    flows: Option<Flows>,
+}
+
+/// A table of flows, and the features of the packet that arrives.
+#[derive(Clone, Debug)]
+struct Flows {
+    table: FlowTable<FlowMemory>,
+    base_rtt_ns: u64,
+    features: [u32; FLOW_FEATURES],
 }
 
 impl History {
@@ -36,13 +49,22 @@ impl History {
     ) -> Self {
         let has = |memory| memories.clone().any(|of| of == memory);
         let queues = line_rate_bps.len();
-        let rates = memories
-            .clone()
-            .any(|memory| !matches!(memory, Memory::Nothing | Memory::MovingAverages));
+        let rates = memories.clone().any(|memory| {
+            !matches!(memory, Memory::Nothing | Memory::MovingAverages | Memory::Flows)
+        });
         History {
             averages: has(Memory::MovingAverages).then(|| Averages::new(queues, base_rtt_ns)),
             classes: has(Memory::LengthClasses).then(|| LengthClasses::new(queues)),
+            flows: has(Memory::Flows).then(|| Flows::new(base_rtt_ns)),
             projection: rates.then(|| Projection::new(line_rate_bps, base_rtt_ns)),
+        }
+    }
+
+    /// A packet of the flow with this hash, 0 if it is not known, arrives: comes before [`FeatureSet::observe`](crate::FeatureSet::observe).
+    #[inline(always)]
+    pub fn flow_arrives(&mut self, flow_hash: u64, now_ns: u64) {
+        if let Some(flows) = &mut self.flows {
+            flows.arrives(flow_hash, now_ns);
         }
     }
 
@@ -98,5 +120,30 @@ impl History {
     /// If none of its features needs sums by class.
     pub(crate) fn classes(&self) -> &LengthClasses {
         self.classes.as_ref().expect("classes are kept if a feature needs them")
+    }
+
+    /// # Panics
+    /// If none of its features is of flows.
+    pub(crate) fn flow(&self) -> &[u32; FLOW_FEATURES] {
+        &self.flows.as_ref().expect("flows are kept if a feature needs them").features
+    }
+}
+
+impl Flows {
+    /// Slots of the table, as many as 3 MB hold.
+    const SLOTS: usize = 1 << 16;
+
+    fn new(base_rtt_ns: u64) -> Self {
+        let table = FlowTable::new(Self::SLOTS).expect("a power of two");
+        Flows { table, base_rtt_ns, features: [0; FLOW_FEATURES] }
+    }
+
+    /// A packet of no known flow is as the first of a flow.
+    fn arrives(&mut self, flow_hash: u64, now_ns: u64) {
+        self.features = if flow_hash == 0 {
+            FlowMemory::default().arrives(now_ns, self.base_rtt_ns)
+        } else {
+            self.table.flow(flow_hash).arrives(now_ns, self.base_rtt_ns)
+        };
     }
 }

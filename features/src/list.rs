@@ -2,6 +2,10 @@
 
 use crate::descriptor::{Arrival, Descriptor};
 use crate::families::classes::{CLASSED_IN_QUARTER_RTT, CUT_IN_QUARTER_RTT};
+use crate::families::flow::{
+    FLOW_BURST, FLOW_BURSTS, FLOW_GAP, FLOW_LAST_BURST, FLOW_LAST_MESSAGE, FLOW_LEAST_BURST,
+    FLOW_LEAST_MESSAGE, FLOW_MOST_BURST, FLOW_MOST_MESSAGE, FLOW_PACKETS, FLOW_PAUSE,
+};
 use crate::families::levels::{
     LEVEL_IN_ONE_RTT, LEVEL_IN_QUARTER_RTT, LEVEL_IN_TWO_RTTS, LEVEL_OCCUPANCY,
 };
@@ -11,7 +15,7 @@ use crate::families::projected::PROJECTED_OCCUPANCY;
 
 /// Every feature, in the order of trace columns and codes. Codes 14 and 15 were of features that are gone: none takes
 /// them again.
-pub(crate) static LIST: [&Descriptor; 14] = [
+pub(crate) static LIST: [&Descriptor; 25] = [
     &QUEUE_LENGTH,
     &AVG_QUEUE_LENGTH,
     &OCCUPANCY,
@@ -26,6 +30,17 @@ pub(crate) static LIST: [&Descriptor; 14] = [
     &LEVEL_IN_TWO_RTTS,
     &CLASSED_IN_QUARTER_RTT,
     &CUT_IN_QUARTER_RTT,
+    &FLOW_BURST,
+    &FLOW_BURSTS,
+    &FLOW_PACKETS,
+    &FLOW_GAP,
+    &FLOW_PAUSE,
+    &FLOW_LAST_BURST,
+    &FLOW_LEAST_BURST,
+    &FLOW_MOST_BURST,
+    &FLOW_LAST_MESSAGE,
+    &FLOW_LEAST_MESSAGE,
+    &FLOW_MOST_MESSAGE,
 ];
 
 /// A named set of features.
@@ -65,8 +80,13 @@ pub(crate) static LEVEL4: NamedSet = named_set!(
 static CARRY4: NamedSet =
     named_set!("carry4": QUEUE_LENGTH, OCCUPANCY, LONGEST_GAP, PROJECTED_OCCUPANCY);
 
+/// What a switch has seen of the packet's flow.
+static FLOW11: NamedSet = named_set!(
+    "flow11": FLOW_BURST, FLOW_BURSTS, FLOW_PACKETS, FLOW_GAP, FLOW_PAUSE, FLOW_LAST_BURST, FLOW_LEAST_BURST, FLOW_MOST_BURST, FLOW_LAST_MESSAGE, FLOW_LEAST_MESSAGE, FLOW_MOST_MESSAGE
+);
+
 /// The named sets.
-pub(crate) static SETS: [&NamedSet; 7] = [
+pub(crate) static SETS: [&NamedSet; 8] = [
     &PAPER4,
     &LEVEL4,
     &CARRY4,
@@ -74,6 +94,7 @@ pub(crate) static SETS: [&NamedSet; 7] = [
     &named_set!("level1": LEVEL_IN_QUARTER_RTT),
     &named_set!("class1": CLASSED_IN_QUARTER_RTT),
     &named_set!("cut1": CUT_IN_QUARTER_RTT),
+    &FLOW11,
 ];
 
 #[cfg(test)]
@@ -105,7 +126,8 @@ mod tests {
         let on_devices: Vec<_> = on_devices.collect();
         assert!(!on_devices.is_empty());
         for (feature, keeps) in on_devices {
-            let has_rates = !matches!(feature.memory, Memory::Nothing | Memory::MovingAverages);
+            let has_rates =
+                !matches!(feature.memory, Memory::Nothing | Memory::MovingAverages | Memory::Flows);
             let has = |is: fn(&Part) -> bool| feature.parts.iter().any(is);
             let needed = dropcast_runtime::Keeps {
                 averages: feature.memory == Memory::MovingAverages,

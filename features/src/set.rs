@@ -3,7 +3,7 @@
 use crate::cost::{self, Chip, Cost, Part};
 use crate::descriptor::Arrival;
 use crate::feature::Feature;
-use crate::history::History;
+use crate::history::{History, Memory};
 use crate::list::{LEVEL4, NamedSet, PAPER4, SETS};
 use crate::unknown::UnknownFeature;
 use crate::view::BufferView;
@@ -42,9 +42,14 @@ impl FeatureSet {
         FeatureSet::from_iter([])
     }
 
-    /// All features.
+    /// All features of queues; those of flows (`flow11`) are for labels of flows.
     pub fn all() -> Self {
-        FeatureSet::from_iter(Feature::ALL)
+        Feature::ALL.into_iter().filter(|feature| feature.memory() != Memory::Flows).collect()
+    }
+
+    /// Whether one of them is of the packet's flow.
+    pub fn looks_at_flows(&self) -> bool {
+        self.features.iter().any(|feature| feature.memory() == Memory::Flows)
     }
 
     /// The features, in order.

@@ -51,7 +51,7 @@ def main():
         for number in range(5):
             events = f"recorded/lqd/run-{number}/events.parquet"
             trace = f"{expert}-{number}.parquet"
-            run("collect", "--events", events, "--expert", expert, "--features", FEATURES, "-o", trace)
+            run("collect", "--events", events, "--label", expert, "--features", FEATURES, "-o", trace)
     print("| labels | features | forest | F1 on test rows | Credence's bytes over no oracle, fifth run |\n|---|---|---|---|---|")
     for features in ["level4", "paper4"]:
         for trees, depth in [(4, 4), (16, 8)]:

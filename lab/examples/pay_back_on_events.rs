@@ -115,7 +115,7 @@ impl Trace {
         let mut lqd = VirtualLqd::new(&self.spec, Victim::Tail, Fit::Exact, service, features);
         let predict = |&(now, ref packet): &(u64, Packet)| {
             lqd.advance(now, |_, _| {});
-            lqd.observe(packet.queue, &mut values);
+            lqd.observe(packet, now, &mut values);
             lqd.admit(packet, now, |_, _| {});
             model.forest.predicts_drop(&values)
         };

@@ -5,9 +5,9 @@ use dropcast_fabric::{
     Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, PacketEvents, Simulation,
     Transport,
 };
+use dropcast_features::flow_slot;
 use dropcast_switch::PolicySpec;
 use dropcast_switch::aqm::pred::FlowCounter;
-use dropcast_switch::flow_slot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -108,7 +108,7 @@ fn every_slot_of_what_counts_flows_is_used() {
     let sources = [("fabric", fabric.keys().copied().collect()), ("capture", captured())];
     for (source, flows) in sources {
         assert!(flows.len() > 5_000 && !flows.contains(&0), "{source}: {}", flows.len());
-        // FAB, Intelligent Buffer and spare-tails have a slot for the last bits.
+        // FAB, Intelligent Buffer and the features of flows have a slot for the last bits.
         for slots in [2, 16, 512, 8_192] {
             let excess = excess(slots, flows.iter().map(|&flow| flow_slot(flow, slots)));
             assert!(excess.abs() < 5.0, "{source}: {slots} slots, {excess}");

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::table_cost::TableCost;
-use dropcast_data::{CollectSettings, Departures, Expert, Victim};
+use dropcast_data::{CollectSettings, Departures, Label, Victim};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_train::{
@@ -27,11 +27,15 @@ pub struct TracerSettings {
     /// Accept a packet only if it leaves a byte free, as the Credence authors' ns-3 code does.
     #[cfg_attr(feature = "clap", arg(long))]
     pub strict_fit: bool,
-    /// Whose drops are the labels: `lqd`, or `opt`, the optimum, which knows all arrivals (at most 8 million, which
-    /// stay in memory).
-    #[cfg_attr(feature = "clap", arg(long, value_name = "lqd|opt", default_value_t))]
-    pub expert: Expert,
-    /// Keep each packet's flow, for reports on policies that look at flows, such as fab and spare-tails
+    /// What labels say: whether `lqd` drops a packet, whether `opt` does, the optimum, which knows all arrivals (at most
+    /// 8 million, which stay in memory), or whether a packet is followed (`follows`, docs/reserve.md).
+    #[serde(alias = "expert")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, alias = "expert", value_name = "lqd|opt|follows", default_value_t)
+    )]
+    pub label: Label,
+    /// Keep each packet's flow, for reports on policies that look at flows, such as fab and reserve
     /// (docs/trace.md).
     #[cfg_attr(feature = "clap", arg(long))]
     pub flows: bool,
@@ -42,26 +46,25 @@ pub struct TracerSettings {
 
 impl Default for TracerSettings {
     fn default() -> Self {
-        let CollectSettings { departures, victim, strict_fit, expert } = CollectSettings::default();
+        let CollectSettings { departures, victim, strict_fit, label } = CollectSettings::default();
         let features = FeatureSet::all();
-        TracerSettings { departures, victim, strict_fit, expert, flows: false, features }
+        TracerSettings { departures, victim, strict_fit, label, flows: false, features }
     }
 }
 
 impl TracerSettings {
     /// How virtual LQD is run, as the trace records it.
     pub fn collect(&self) -> CollectSettings {
-        let &TracerSettings { departures, victim, strict_fit, expert, flows: _, features: _ } =
-            self;
-        CollectSettings { departures, victim, strict_fit, expert }
+        let &TracerSettings { departures, victim, strict_fit, label, flows: _, features: _ } = self;
+        CollectSettings { departures, victim, strict_fit, label }
     }
 
     /// Refuses what does not go together.
     pub(crate) fn check(&self) -> Result<(), PipelineError> {
-        if self.expert == Expert::Opt && self.departures == Departures::Observed {
+        if self.label == Label::Opt && self.departures == Departures::Observed {
             let problem =
                 "is opt, which needs departures line-rate: observed ones are the real switch's";
-            return Err(PipelineError::setting("expert", problem));
+            return Err(PipelineError::setting("label", problem));
         }
         Ok(())
     }

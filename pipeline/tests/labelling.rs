@@ -1,7 +1,7 @@
 //! Events are labelled alike into files, into folders and in memory, with every value of every setting.
 
 use dropcast_data::{
-    Departures, Expert, LabelledBatch, OnBadRow, Pause, SwitchFile, SwitchSpec, SwitchSpecs,
+    Departures, Label, LabelledBatch, OnBadRow, Pause, SwitchFile, SwitchSpec, SwitchSpecs,
     TraceMeta, TraceReader, Victim,
 };
 use dropcast_features::FeatureSet;
@@ -27,16 +27,11 @@ struct Settings {
 /// Every value of every setting with every other.
 fn all_settings() -> Vec<Settings> {
     // A new setting must get its values here.
-    let TracerSettings {
-        departures: _,
-        victim: _,
-        strict_fit: _,
-        expert: _,
-        flows: _,
-        features: _,
-    } = TracerSettings::default();
+    let TracerSettings { departures: _, victim: _, strict_fit: _, label: _, flows: _, features: _ } =
+        TracerSettings::default();
     let mut all = Vec::new();
-    for number in 0..1 << 8 {
+    // Labels of followers with what may depend on them.
+    for number in (0..1 << 8).chain((1 << 8)..(1 << 8) + (1 << 5)) {
         let is = |bit: u32| number >> bit & 1 == 1;
         let features = if is(5) { "own:tag,occupancy,queue_length" } else { "rank,avg_occupancy" };
         all.push(Settings {
@@ -44,7 +39,11 @@ fn all_settings() -> Vec<Settings> {
                 departures: if is(0) { Departures::Observed } else { Departures::LineRate },
                 victim: if is(1) { Victim::Arrival } else { Victim::Tail },
                 strict_fit: is(2),
-                expert: if is(3) { Expert::Opt } else { Expert::Lqd },
+                label: match number >> 8 {
+                    0 if is(3) => Label::Opt,
+                    0 => Label::Lqd,
+                    _ => Label::Follows,
+                },
                 flows: is(4),
                 features: features.parse().expect("known features"),
             },
@@ -250,8 +249,8 @@ fn files_folders_and_memory_have_the_same_rows_with_every_setting() {
             }
         }
     }
-    // 16 ways each to drain at line rate for either expert, from both logs, and by departures for LQD, from one.
-    assert_eq!(labelled, 5 * 16, "{refused:#?}");
+    // 16 ways each to drain at line rate for each label, from both logs, and by departures for LQD and followers, from one.
+    assert_eq!(labelled, 8 * 16, "{refused:#?}");
     for why in
         ["size_bytes is 0", "needs departures line-rate", "no departures of switch 0", "rows wait"]
     {
@@ -274,17 +273,17 @@ fn a_feature_that_is_called_like_another_column_is_refused_everywhere() {
 
 /// Labels of the optimum are not LQD's.
 #[test]
-fn a_folder_has_the_labels_of_the_expert() {
+fn a_folder_has_the_labels_that_are_asked_for() {
     let room = Room::new(&log(false));
-    let labelled = |expert| {
+    let labelled = |label| {
         let features = FeatureSet::none();
-        let tracer = TracerSettings { expert, features, ..TracerSettings::default() };
+        let tracer = TracerSettings { label, features, ..TracerSettings::default() };
         let (on_bad_row, max_waiting_rows) = (OnBadRow::Skip, 1 << 20);
         let settings = Settings { tracer, on_bad_row, max_waiting_rows };
         room.folder(&settings, 2).expect("labelled")
     };
-    let (lqd, opt) = (labelled(Expert::Lqd), labelled(Expert::Opt));
-    assert_eq!(opt.meta.collect.expect("known").expert, Expert::Opt);
+    let (lqd, opt) = (labelled(Label::Lqd), labelled(Label::Opt));
+    assert_eq!(opt.meta.collect.expect("known").label, Label::Opt);
     assert_eq!((opt.counts.pushed_out, opt.counts.rows), (0, lqd.counts.rows));
     assert!(0 < opt.counts.drops && opt.counts.drops < lqd.counts.drops, "{opt:?}");
 }

@@ -62,7 +62,6 @@ pub use alphas::{AlphaError, Alphas};
 pub use aqm_spec::{AqmSite, AqmSpec};
 pub use buffer::{Buffer, Fit, Held};
 pub use dropcast_data::Victim;
-pub use flow_table::flow_slot;
 pub use fluid_optimum::FluidOptimum;
 pub use lqd::Lqd;
 pub use policies::complete_partitioning::CompletePartitioning;

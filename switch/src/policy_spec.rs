@@ -17,9 +17,9 @@ use crate::policies::ndt::NdtParameters;
 use crate::policies::occamy::OccamyParameters;
 use crate::policies::oracle::OracleParameters;
 use crate::policies::payback_credence::PaybackCredenceParameters;
+use crate::policies::reserve::ReserveParameters;
 use crate::policies::reverie::ReverieParameters;
 use crate::policies::smartbuf::SmartbufParameters;
-use crate::policies::spare_tails::SpareTailsParameters;
 use crate::registry::registry;
 use crate::{
     Alphas, CompletePartitioning, CompleteSharing, FollowLqd, Harmonic, Policy, PolicySite,
@@ -43,8 +43,8 @@ registry! {
         "follow-max" => FollowMax(FollowMaxParameters): own.policy(site)?,
         /// [`crate::policies::oracle::Oracle`].
         "oracle" => Oracle(OracleParameters): own.policy(site)?,
-        /// [`crate::policies::spare_tails::SpareTails`].
-        "spare-tails" => SpareTails(SpareTailsParameters): own.policy(site)?,
+        /// [`crate::policies::reserve::Reserve`].
+        "reserve" => Reserve(ReserveParameters): own.policy(site)?,
         /// [`CompleteSharing`].
         "complete-sharing" => CompleteSharing(CompleteSharingParameters): CompleteSharing,
         /// [`CompletePartitioning`].

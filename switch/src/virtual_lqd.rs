@@ -45,11 +45,12 @@ impl<S: Service> VirtualLqd<S> {
         self.switch.advance(now, &mut Watch { history: &mut self.history, left });
     }
 
-    /// Writes the features of a packet that arrives now for `queue`, before it is added, to the first of
+    /// Writes the features of a packet that arrives at `now`, once and before it is added, to the first of
     /// `values` and returns these.
     #[inline(always)]
-    pub fn observe<'a>(&self, queue: usize, values: &'a mut [u32]) -> &'a [u32] {
-        self.features.observe(self.switch.buffer(), &self.history, queue, values);
+    pub fn observe<'a>(&mut self, packet: &Packet, now: u64, values: &'a mut [u32]) -> &'a [u32] {
+        self.history.flow_arrives(packet.flow_hash, now);
+        self.features.observe(self.switch.buffer(), &self.history, packet.queue, values);
         &values[..self.features.len()]
     }
 

@@ -18,6 +18,8 @@ impl Share {
 
     /// One half.
     pub const HALF: Share = Share(0.5);
+    /// Four fifths.
+    pub const FOUR_FIFTHS: Share = Share(0.8);
 
     /// `value` as a share.
     ///

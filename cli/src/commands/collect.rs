@@ -1,12 +1,13 @@
 //! `dropcast collect`.
 
 use crate::args::CollectArgs;
-use dropcast_data::Expert;
+use dropcast_data::Label;
 use dropcast_pipeline::collect::folder::FolderCollected;
-use dropcast_pipeline::collect::{Collected, Counts, EcnMarks, EventData, Labelled, RealDrops};
+use dropcast_pipeline::collect::{
+    Collected, Counts, EcnMarks, EventData, FOLLOWERS, Labelled, RealDrops,
+};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
-use dropcast_pipeline::settings::TracerSettings;
 use dropcast_reports::words::input_notes::overload_words;
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
@@ -18,55 +19,64 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
     let events = EventData::Paths(args.events.clone());
     let resources = Resources { threads: args.threads, ..Resources::default() };
     let labelled = args.task.collect(events, Some(&args.output), &resources, progress)?;
-    let who = expert(&args.task.settings);
+    let label = args.task.settings.label;
     match labelled {
         Labelled::Trace { collected, .. } => {
-            let text = |collected: &Collected| text(who, collected) + &next(&args.output);
+            let text = |collected: &Collected| text(label, collected) + &next(&args.output, label);
             output::print_beside(&args.output, args.format, &collected, text)
         }
         Labelled::Folder(collected) => {
-            let text = |collected: &_| folder_text(who, collected) + &next(&args.output);
+            let text = |collected: &_| folder_text(label, collected) + &next(&args.output, label);
             output::print(args.format, &collected, text)
         }
     }
 }
 
-fn next(traces: &Path) -> String {
-    output::next(&format!("dropcast report --data {}", output::argument(traces)))
+fn next(traces: &Path, label: Label) -> String {
+    let command = if label == Label::Follows { "train" } else { "report" };
+    output::next(&format!("dropcast {command} --data {}", output::argument(traces)))
 }
 
-fn folder_text(who: &str, collected: &FolderCollected) -> String {
+fn folder_text(label: Label, collected: &FolderCollected) -> String {
     let FolderCollected { manifest, labelled, kept, traces, counts, skipped, .. } = collected;
     let text = format!(
         "{}: {traces} traces, {}; {labelled} folders labelled now, {kept} before\n",
         output::shown(manifest),
-        by_expert(who, counts)
+        by_label(label, counts)
     );
-    text + &overloaded(who, counts) + &of_real_switch(who, counts) + &left_out(skipped)
+    text + &beside_labels(label, counts) + &left_out(skipped)
 }
 
-fn text(who: &str, collected: &Collected) -> String {
+fn text(label: Label, collected: &Collected) -> String {
     let Collected { trace, counts, skipped, .. } = collected;
-    let text = format!("{}: {}\n", output::shown(trace), by_expert(who, counts));
-    text + &overloaded(who, counts) + &of_real_switch(who, counts) + &left_out(skipped)
+    let text = format!("{}: {}\n", output::shown(trace), by_label(label, counts));
+    text + &beside_labels(label, counts) + &left_out(skipped)
 }
 
-/// What the expert drops.
-fn by_expert(who: &str, counts: &Counts) -> String {
+/// What the labels say.
+fn by_label(label: Label, counts: &Counts) -> String {
     let Counts { rows, drops, pushed_out, rejected, .. } = counts;
-    format!("{rows} arrivals, {who} drops {drops} ({pushed_out} pushed out, {rejected} rejected)")
+    match who(label) {
+        Some(who) => format!(
+            "{rows} arrivals, {who} drops {drops} ({pushed_out} pushed out, {rejected} rejected)"
+        ),
+        None => format!("{rows} arrivals, {drops} followed by {FOLLOWERS} packets of their flow"),
+    }
 }
 
-/// That so many drops are not believable.
-fn overloaded(who: &str, Counts { rows, drops, .. }: &Counts) -> String {
-    overload_words(who, *drops, *rows).map_or_else(String::new, |told| told + "\n")
+/// That so many drops are not believable, and what is known of the real switch; of flows neither is said.
+fn beside_labels(label: Label, counts: &Counts) -> String {
+    let Some(who) = who(label) else { return String::new() };
+    let overloaded = overload_words(who, counts.drops, counts.rows);
+    overloaded.map_or_else(String::new, |told| told + "\n") + &of_real_switch(who, counts)
 }
 
-/// Whose drops are the labels.
-fn expert(settings: &TracerSettings) -> &'static str {
-    match settings.expert {
-        Expert::Lqd => "LQD",
-        Expert::Opt => "the optimum",
+/// Whose drops are the labels, if they are drops.
+fn who(label: Label) -> Option<&'static str> {
+    match label {
+        Label::Lqd => Some("LQD"),
+        Label::Opt => Some("the optimum"),
+        Label::Follows => None,
     }
 }
 

@@ -49,6 +49,12 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
 }
 
 /// The command that goes on from a model.
+/// A report replays arrivals, which tells nothing of flows.
+fn next_of_flows(args: &TrainArgs) -> String {
+    let model = output::argument(&args.output);
+    output::next(&format!("dropcast export {model} --target c --output tables"))
+}
+
 fn next(args: &TrainArgs) -> String {
     let data = if args.test.is_empty() { &args.data } else { &args.test };
     let model = output::argument(&args.output);
@@ -78,7 +84,8 @@ fn print_gain(
             Ok(gain) => gain_line(gain),
             Err(reason) => format!("not known, because {reason}"),
         };
-        format!("{metrics}{}gain: {gain}\n{}", forest_line(model), next(args))
+        let next = if model.features.looks_at_flows() { next_of_flows(args) } else { next(args) };
+        format!("{metrics}{}gain: {gain}\n{next}", forest_line(model))
     })
 }
 

@@ -139,13 +139,38 @@ fn a_model_that_never_predicts_a_drop_is_called_so() {
     }
 }
 
+/// Labels of followers are trained on, and become a policy of the lab's switches; a report refuses them.
+#[test]
+fn a_trace_can_say_which_packets_are_followed() {
+    let room = Room::new();
+    room.good("simulate --seed 7 --duration-ms 20 -o events.parquet");
+    let collect = "collect --events events.parquet --label follows --features flow11";
+    let said = room.good(&format!("{collect} -o flows.parquet"));
+    assert!(said.contains("followed by 3 packets of their flow"), "{said}");
+    assert!(said.contains("dropcast train --data flows.parquet"), "{said}");
+    let found = json(&room.good(&format!("{collect} -o flows.parquet --format json")));
+    let [rows, followed] = ["rows", "drops"].map(|name| found[name].as_u64().expect("a count"));
+    assert!(rows / 4 < followed && followed < rows, "{followed} of {rows}");
+    let train = "train --data flows.parquet --features flow11 -o m.json";
+    let said = room.good_with_notes(train);
+    assert!(said.contains("(fixed:0.8)") && said.contains("gain: not known"), "{said}");
+    assert!(said.contains("dropcast export m.json --target c"), "{said}");
+    for report in ["report --data flows.parquet", "report --data flows.parquet --model m.json"] {
+        let said = room.dropcast(report);
+        let why = "flows.parquet: says which packets are followed";
+        assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
+    }
+    let said = room.dropcast(&format!("{train} --vote credence"));
+    assert!(said.code == Some(1) && said.stderr.contains("choose another vote rule"), "{said}");
+}
+
 /// Labels of the optimum are trained on. A report, whose words are of LQD, refuses them.
 #[test]
 fn a_trace_can_have_the_optimums_labels() {
     let room = Room::new();
     room.good("simulate --seed 7 --duration-ms 40 -o events.parquet");
     let by_lqd = json(&room.good("collect --events events.parquet -o lqd.parquet --format json"));
-    let said = room.good("collect --events events.parquet --expert opt -o opt.parquet");
+    let said = room.good("collect --events events.parquet --label opt -o opt.parquet");
     assert!(
         said.contains("arrivals, the optimum drops ") && said.contains("(0 pushed out"),
         "{said}"
@@ -153,7 +178,7 @@ fn a_trace_can_have_the_optimums_labels() {
     let shown = json(&room.good("inspect opt.parquet --format json"));
     assert!(shown.to_string().contains(r#""expert":"opt""#), "{shown}");
     let by_opt = json(
-        &room.good("collect --events events.parquet --expert opt -o opt.parquet --format json"),
+        &room.good("collect --events events.parquet --label opt -o opt.parquet --format json"),
     );
     assert_eq!(by_opt["rows"], by_lqd["rows"]);
     assert_eq!((by_opt["pushed_out"].as_u64(), &by_opt["rejected"]), (Some(0), &by_opt["drops"]));
@@ -165,21 +190,20 @@ fn a_trace_can_have_the_optimums_labels() {
         let why = "opt.parquet: has the optimum's drops as labels";
         assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
     }
-    let said = room.dropcast(
-        "collect --events events.parquet --expert opt --departures observed -o x.parquet",
-    );
-    assert!(said.code == Some(1) && said.stderr.contains("expert: is opt, which needs"), "{said}");
+    let said = room
+        .dropcast("collect --events events.parquet --label opt --departures observed -o x.parquet");
+    assert!(said.code == Some(1) && said.stderr.contains("label: is opt, which needs"), "{said}");
     assert!(!room.path("x.parquet").exists());
 
     // A folder has them, too.
     room.write("events/run=1/events.parquet", room.read("events.parquet"));
-    let said = room.good("collect --events events --expert opt -o traces");
+    let said = room.good("collect --events events --label opt -o traces");
     let drops = format!("the optimum drops {} (0 pushed out", by_opt["drops"]);
     assert!(said.contains(&drops), "{said}");
     let shown = json(&room.good("inspect traces/run=1/switch=0/part-0.parquet --format json"));
     assert!(shown.to_string().contains(r#""expert":"opt""#), "{shown}");
-    let refused = "collect --events events --expert opt --departures observed -o others";
+    let refused = "collect --events events --label opt --departures observed -o others";
     let said = room.dropcast(refused);
-    assert!(said.code == Some(1) && said.stderr.contains("expert: is opt, which needs"), "{said}");
+    assert!(said.code == Some(1) && said.stderr.contains("label: is opt, which needs"), "{said}");
     assert!(!room.path("others/manifest.json").exists());
 }

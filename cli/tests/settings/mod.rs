@@ -44,7 +44,7 @@ pub(crate) fn section(
 const ENUMS: [(&str, &str); 11] = [
     ("data/src/capture/map.rs", "CaptureTimes"),
     ("data/src/types/settings.rs", "Departures"),
-    ("data/src/types/settings.rs", "Expert"),
+    ("data/src/types/settings.rs", "Label"),
     ("data/src/types/settings.rs", "Victim"),
     ("data/src/types/spec.rs", "Scheduler"),
     ("data/src/events/time_unit.rs", "TimeUnit"),
@@ -77,7 +77,10 @@ const WORDS: [(&str, &str); 26] = [
     ("VoteRule", "[vote rule](docs/sweep.md#votes-for-eta)"),
     ("MaxFeatures", "`sqrt`, `all` or a number, as text"),
     ("ClassWeight", "`none`, `balanced` or `ACCEPT:DROP`"),
-    ("AnswerSizes", "`equal`, `{ log-normal = DEVIATION }` or `{ table = SIZES }`"),
+    (
+        "AnswerSizes",
+        "`equal`, `{ log-normal = DEVIATION }`, `{ by-pair = DEVIATION }` or `{ table = SIZES }`",
+    ),
     ("FlowSizeChoice", "[name or points](docs/workloads.md#flow-sizes)"),
     ("TransportMix", "transports, such as `0.9 dctcp + 0.1 cubic`"),
     ("MeasureName", "[metric](lab/notes/fabric.md#measures)"),

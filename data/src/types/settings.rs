@@ -27,20 +27,22 @@ pub enum Victim {
     Arrival,
 }
 
-/// Whose drops are the labels.
+/// What the labels are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Expert {
+pub enum Label {
     /// Longest Queue Drop.
     #[default]
     Lqd,
     /// The optimum, which knows all arrivals.
     Opt,
+    /// No drops: whether three packets of the packet's flow follow it within two base RTTs.
+    Follows,
 }
 
-impl Expert {
+impl Label {
     fn is_default(&self) -> bool {
-        *self == Expert::default()
+        *self == Label::default()
     }
 }
 
@@ -72,8 +74,8 @@ pub struct CollectSettings {
     #[serde(default)]
     pub strict_fit: bool,
     /// Whose drops are the labels.
-    #[serde(default, skip_serializing_if = "Expert::is_default")]
-    pub expert: Expert,
+    #[serde(default, rename = "expert", skip_serializing_if = "Label::is_default")]
+    pub label: Label,
 }
 
 /// A word that no setting has.
@@ -113,23 +115,25 @@ impl fmt::Display for Departures {
     }
 }
 
-impl FromStr for Expert {
+impl FromStr for Label {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
         match word {
-            "lqd" => Ok(Expert::Lqd),
-            "opt" => Ok(Expert::Opt),
-            _ => Err(UnknownWord { found: word.to_owned(), expected: "lqd, opt" }),
+            "lqd" => Ok(Label::Lqd),
+            "opt" => Ok(Label::Opt),
+            "follows" => Ok(Label::Follows),
+            _ => Err(UnknownWord { found: word.to_owned(), expected: "lqd, opt, follows" }),
         }
     }
 }
 
-impl fmt::Display for Expert {
+impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Expert::Lqd => "lqd",
-            Expert::Opt => "opt",
+            Label::Lqd => "lqd",
+            Label::Opt => "opt",
+            Label::Follows => "follows",
         })
     }
 }

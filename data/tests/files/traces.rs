@@ -6,8 +6,8 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use dropcast_data::{
-    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, Expert, InputNote,
-    InputProvenance, LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
+    ArrivalColumns, CollectSettings, DataError, Departures, DropReason, InputNote, InputProvenance,
+    Label, LabelledBatch, Outcome, RowOrder, TraceMeta, TraceReader, TraceWriter, Victim,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -27,7 +27,7 @@ fn meta(features: &[&str]) -> TraceMeta {
         departures: Departures::Observed,
         victim: Victim::Arrival,
         strict_fit: true,
-        expert: Expert::Lqd,
+        label: Label::Lqd,
     });
     meta
 }

@@ -1,12 +1,12 @@
 //! A header's top comment and constants.
 
-use crate::about::{about_code, commented};
+use crate::about::{about_code, commented, question};
 use crate::checked::Checked;
 use crate::ident::{identifier, plain};
 
 /// The comment at the top of `file`; the lines of `usage` begin with ` * `.
 pub(crate) fn about(model: &Checked<'_>, file: &str, usage: &str) -> String {
-    let what = format!("{file}: would push-out Longest Queue Drop drop this packet?");
+    let what = format!("{file}: {}", question(model));
     let lines = commented(&about_code(model, &what)[1..], " *");
     format!("/* {what}\n{lines}{usage} */\n")
 }

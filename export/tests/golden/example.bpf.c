@@ -8,6 +8,8 @@
  * (BPF_PROG_TEST_RUN) or in any eBPF machine. See docs/ebpf.md.
  */
 
+typedef unsigned char __u8;
+typedef unsigned short __u16;
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
 

@@ -8,7 +8,7 @@
  * recorded before it is added to the buffer, in the order of enum example_feature.
  *
  * For eBPF programs: clang -O2 -g -target bpf -mcpu=v3. Include vmlinux.h or linux/types.h before,
- * for __u32 and __u64.
+ * for their integer types.
  */
 
 #ifndef DROPCAST_EXAMPLE_BPF_H

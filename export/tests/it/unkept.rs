@@ -1,7 +1,7 @@
 //! Features that exported code does not keep: those of the user's own.
 
 use dropcast_data::SwitchSpec;
-use dropcast_export::{Origin, Target, export};
+use dropcast_export::{GoldenPackets, Origin, Target, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 
@@ -18,6 +18,27 @@ pub(crate) fn forest_and_origin(set: &str) -> (Forest, Origin) {
     let origin =
         Origin { average_ns: Some(32_000), ..Origin::new("model", &"0".repeat(64), &features) };
     (forest, origin)
+}
+
+/// Credence's decision needs features of queues.
+#[test]
+fn decisions_refuse_features_of_flows() {
+    let switch = SwitchSpec::uniform(20, 10_000_000_000, 1_052_672, 32_000);
+    for set in ["flow11", "flow_gap", "flow_burst,queue_length", "level4,flow_pause"] {
+        let (forest, origin) = forest_and_origin(set);
+        let with_switch = Origin { switch: Some(switch.clone()), ..origin.clone() };
+        for &target in Target::all() {
+            export(&forest, &origin, target).expect("the prediction alone");
+            let decided = export(&forest, &with_switch, target);
+            assert_eq!(decided.is_err(), target.decides(), "{target}");
+            if let Err(error) = decided {
+                let says = "describes the packet's flow, while Credence decides with the queues of virtual LQD; \
+                            export the predictor alone, without a switch";
+                assert!(error.to_string().ends_with(says), "{error}");
+            }
+        }
+        GoldenPackets::new(&forest, &origin, &switch).map(|_| ()).expect_err("no packets either");
+    }
 }
 
 #[test]

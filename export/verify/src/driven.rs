@@ -22,13 +22,14 @@ pub struct Driven {
 const RUSTC: Tool = Tool { command: "rustc", version_arguments: &["--version"], package: "rustc" };
 
 /// The crate that a decision in Rust runs in.
-const RUNTIME: [(&str, &str); 15] = [
+const RUNTIME: [(&str, &str); 16] = [
     ("average.rs", include_str!("../../../runtime/src/average.rs")),
     ("checksum.rs", include_str!("../../../runtime/src/checksum.rs")),
     ("classes.rs", include_str!("../../../runtime/src/classes.rs")),
     ("credence.rs", include_str!("../../../runtime/src/credence.rs")),
     ("decision.rs", include_str!("../../../runtime/src/decision.rs")),
     ("drift.rs", include_str!("../../../runtime/src/drift.rs")),
+    ("flow.rs", include_str!("../../../runtime/src/flow.rs")),
     ("drop_oracle.rs", include_str!("../../../runtime/src/drop_oracle.rs")),
     ("layout.rs", include_str!("../../../runtime/src/layout.rs")),
     ("lib.rs", include_str!("../../../runtime/src/lib.rs")),

@@ -2,20 +2,23 @@
 //!
 //!     cargo run --release -p dropcast-linux --example flow_list -- 1.5 20000 1 >b150-20us-s1.csv
 //!
-//! Arguments: the burst as a share of the buffer; the time over which the answers to a request start, nanoseconds; the seed.
+//! Arguments: the burst as a share of the buffer; the time over which the answers to a request start, nanoseconds; the seed; and, if
+//! not equal answers over 35 ms, milliseconds, and the deviation of sizes by pair (0: equal).
 #![allow(clippy::print_stdout)]
 
 use anyhow::{Context, Result};
 use dropcast_data::random::{below, uniform};
 use dropcast_fabric::{
-    Connections, Fabric, FabricConfig, FlowClass, FlowList, Incast, Pattern, PoissonFlows,
-    TrafficConfig, Workload,
+    AnswerSizes, Connections, Fabric, FabricConfig, FlowClass, FlowList, Incast, Pattern,
+    PoissonFlows, TrafficConfig, Workload,
 };
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let mut next = || arguments.next().context("expected a burst, a spread and a seed");
     let (burst, spread_ns, seed) = (next()?.parse()?, next()?.parse::<u64>()?, next()?.parse()?);
+    let milliseconds: u64 = arguments.next().map_or(Ok(35), |text| text.parse())?;
+    let deviation: f64 = arguments.next().map_or(Ok(0.0), |text| text.parse())?;
     let config = FabricConfig {
         leaves: 1,
         spines: 0,
@@ -25,6 +28,7 @@ fn main() -> Result<()> {
     };
     let incasts = Incast {
         burst,
+        sizes: if deviation > 0.0 { AnswerSizes::ByPair(deviation) } else { AnswerSizes::Equal },
         spread_ns: 0,
         per_server_hz: 75.0,
         pattern: Pattern::Random,
@@ -33,7 +37,7 @@ fn main() -> Result<()> {
     };
     let flows = PoissonFlows { load: 0.1, pattern: Pattern::Random, ..PoissonFlows::default() };
     let traffic = TrafficConfig {
-        duration_ns: 35_000_000,
+        duration_ns: milliseconds * 1_000_000,
         seed,
         flows: vec![flows],
         incasts: vec![incasts],

@@ -6,11 +6,14 @@ use dropcast_data::{Event, EventKind, Outcome, SwitchSpec};
 use dropcast_fabric::Fabric;
 use dropcast_switch::aqm::{Action, Aqm};
 use dropcast_switch::{
-    AqmSite, Buffer, BuildError, Fit, LineRate, Observer, Packet, Policy, PolicySite, PolicySpec,
-    Removal, Switch,
+    AqmSite, Buffer, BuildError, Fit, LineRate, Live, Observer, Packet, Policy, PolicyModel,
+    PolicySite, PolicySpec, Removal, Switch,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// What a policy asks; how it was made is of no interest here.
+pub type Model = dropcast_forest::Model<serde::de::IgnoredAny>;
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,14 +89,23 @@ impl Frame {
 }
 
 impl Network {
-    /// The idle network of a fabric of one leaf.
+    /// The idle network of a fabric of one leaf, with the model that the policy names.
     ///
     /// # Errors
     /// If the policy or the AQM cannot be built.
-    pub fn new(fabric: &Fabric, policy: &PolicySpec) -> Result<Self, BuildError> {
+    pub fn new(
+        fabric: &Fabric,
+        policy: &PolicySpec,
+        model: Option<&Model>,
+    ) -> Result<Self, BuildError> {
         let (spec, config) = (fabric.switch_spec(0), fabric.config());
         let aqm = config.aqm.build(AqmSite { spec, seed: config.seed })?;
-        let policy = policy.build(PolicySite::new(spec, config.seed))?;
+        let model = model.map(|model| {
+            let model = model.for_buffer(spec.buffer_bytes).unwrap_or_else(|_| model.clone());
+            let live = Live { features: model.features, oracle: model.forest };
+            PolicyModel::Predictor(Box::new(live))
+        });
+        let policy = policy.build(PolicySite { model, ..PolicySite::new(spec, config.seed) })?;
         Ok(Network {
             switch: Switch::new(spec, Fit::Exact, policy, LineRate::new(spec)),
             free_ns: vec![0; spec.ports()],

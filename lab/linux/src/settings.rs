@@ -1,7 +1,7 @@
 //! What a run is of.
 
 use anyhow::{Context, Result, ensure};
-use dropcast_fabric::{Fabric, FabricConfig, Flow, FlowClass, FlowList, Transport};
+use dropcast_fabric::{Connections, Fabric, FabricConfig, Flow, FlowClass, FlowList, Transport};
 use dropcast_switch::PolicySpec;
 use serde::Deserialize;
 use std::fs::{self, File};
@@ -16,11 +16,19 @@ pub struct Settings {
     pub flow_list: PathBuf,
     /// The congestion control of all of them: `cubic`, `dctcp` or `new-reno`.
     pub flow_list_transport: Transport,
+    /// What answers of incasts are sent over: each its own connection, or one that an earlier answer between the same servers has
+    /// left, if there is one.
+    #[serde(default = "new_connections")]
+    pub connections: Connections,
     /// Policies to run, one at a time.
     pub policies: Vec<PolicySpec>,
     /// The switch and its links, a fabric of one leaf, and what senders are set to. `header_bytes` must be those of the kernel's
     /// packets. That the kernel ticks every `timer_tick_ns` nothing checks.
     pub fabric: FabricConfig,
+}
+
+fn new_connections() -> Connections {
+    Connections::New
 }
 
 /// Headers of a segment: IPv4 without options, TCP with timestamps.

@@ -1,13 +1,13 @@
 //! The loop: servers' devices and connections, the network, flows.
 
 use crate::hosts::{Host, PORT, server};
-use crate::network::{Counts, Frame, Network};
+use crate::network::{Counts, Frame, Model, Network};
 use crate::packet::Header;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
 use dropcast_data::random::uniform;
 use dropcast_data::{Event, EventBatch, EventWriter, SwitchSpecs, write_atomic, write_set};
-use dropcast_fabric::{Fabric, Flow, FlowClass, FlowRecord};
+use dropcast_fabric::{Connections, Fabric, Flow, FlowClass, FlowRecord};
 use dropcast_switch::{Packet, PolicySpec};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -98,7 +98,12 @@ pub fn run(
     setrlimit(Resource::RLIMIT_NOFILE, files, files).with_context(|| {
         format!("each flow has two sockets: allow {files} open files (ulimit -n)")
     })?;
-    let mut network = Network::new(fabric, policy)?;
+    let model = policy.model().map(|name| {
+        let text =
+            std::fs::read_to_string(name).with_context(|| format!("{name} cannot be read"))?;
+        Model::from_json(&text).with_context(|| name.to_owned())
+    });
+    let mut network = Network::new(fabric, policy, model.transpose()?.as_ref())?;
     if keeps_events {
         network.keep_events();
     }
@@ -109,7 +114,10 @@ pub fn run(
         hosts: hosts.collect::<Result<_>>()?,
         network,
         sources: Vec::new(),
-        connections: (0..).zip(flows).map(|(id, flow)| Connection::new(id, flow, fabric)).collect(),
+        connections: flows.iter().map(|_| Connection::default()).collect(),
+        transfers: (0..).zip(flows).map(|(id, flow)| Transfer::new(id, flow, fabric)).collect(),
+        reuses: settings.connections == Connections::Reused,
+        idle: BTreeMap::new(),
         by_port: BTreeMap::new(),
         fabric,
         zero_ns: NEVER,
@@ -162,19 +170,27 @@ enum Source {
     Receiver(usize),
 }
 
-/// A flow's connection.
-struct Connection {
+/// What is sent of a flow.
+struct Transfer {
     record: FlowRecord,
-    sender: Option<TcpStream>,
-    receiver: Option<TcpStream>,
     to_write: u64,
-    /// The sequence number before the first byte's.
-    first: u32,
-    /// Bytes that the sender's kernel has sent at least once.
-    sent: u64,
 }
 
-impl Connection {
+/// A connection, made for the flow with its number.
+#[derive(Default)]
+struct Connection {
+    sender: Option<TcpStream>,
+    receiver: Option<TcpStream>,
+    /// The flow that it carries.
+    carries: usize,
+    /// The sequence number before the first byte's.
+    first: u32,
+    /// Bytes that the sender's kernel has sent at least once, and of them those of flows before this one.
+    sent: u64,
+    before: u64,
+}
+
+impl Transfer {
     fn new(id: u64, flow: &Flow, fabric: &Fabric) -> Self {
         let (flow, ideal_fct_ns) = (*flow, fabric.ideal_fct_ns(flow));
         let record = FlowRecord {
@@ -186,37 +202,37 @@ impl Connection {
             timeouts: 0,
             retransmissions: 0,
         };
-        let (sender, receiver, to_write) = (None, None, flow.size_bytes);
-        Connection { record, sender, receiver, to_write, first: 0, sent: 0 }
+        Transfer { record, to_write: flow.size_bytes }
     }
+}
 
+impl Connection {
     /// Writes what the socket takes.
-    fn write(&mut self, zeros: &[u8]) -> Result<()> {
+    fn write(&mut self, of: &mut Transfer, zeros: &[u8]) -> Result<()> {
         let Some(sender) = &mut self.sender else { return Ok(()) };
-        while self.to_write > 0 {
-            let bytes = self.to_write.min(zeros.len() as u64) as usize;
+        while of.to_write > 0 {
+            let bytes = of.to_write.min(zeros.len() as u64) as usize;
             let Some(written) = unless_blocked(sender.write(&zeros[..bytes]))? else { break };
-            self.to_write -= written as u64;
+            of.to_write -= written as u64;
         }
         Ok(())
     }
 
     /// Reads what has arrived; returns whether that was the last of it.
-    fn read(&mut self, buffer: &mut [u8]) -> Result<bool> {
+    fn read(&mut self, of: &mut Transfer, buffer: &mut [u8]) -> Result<bool> {
         let Some(receiver) = &mut self.receiver else { return Ok(false) };
         while let Some(read) = unless_blocked(receiver.read(buffer))? {
             ensure!(read > 0, "a connection ended early");
-            self.record.received_bytes += read as u64;
+            of.record.received_bytes += read as u64;
             if read < buffer.len() {
                 break;
             }
         }
-        Ok(self.record.fct_ns.is_none()
-            && self.record.received_bytes == self.record.flow.size_bytes)
+        Ok(of.record.fct_ns.is_none() && of.record.received_bytes == of.record.flow.size_bytes)
     }
 
-    /// The sender sends this; returns whether it is of the first round trip.
-    fn sends(&mut self, header: &Header, first_rtt_bytes: u64) -> bool {
+    /// The sender sends this; returns whether it is of the flow's first round trip.
+    fn sends(&mut self, of: &mut Transfer, header: &Header, first_rtt_bytes: u64) -> bool {
         if header.is_syn {
             self.first = header.sequence;
         }
@@ -224,9 +240,9 @@ impl Connection {
         let begin = header.sequence.wrapping_sub(self.first).wrapping_sub(1);
         let end = u64::from(begin) + u64::from(header.payload_bytes);
         let is_data = header.payload_bytes > 0;
-        self.record.retransmissions += u32::from(is_data && end <= self.sent);
+        of.record.retransmissions += u32::from(is_data && end <= self.sent);
         self.sent = self.sent.max(if is_data { end } else { 0 });
-        is_data && end <= first_rtt_bytes
+        is_data && end <= self.before + first_rtt_bytes
     }
 }
 
@@ -238,6 +254,11 @@ struct Testbed<'a> {
     hosts: Vec<Host>,
     network: Network,
     connections: Vec<Connection>,
+    transfers: Vec<Transfer>,
+    /// Whether answers take connections that others have left.
+    reuses: bool,
+    /// Connections that answers have left, by sender and receiver.
+    idle: BTreeMap<(u16, u16), Vec<usize>>,
     /// Flows by sender and its port.
     by_port: BTreeMap<(u16, u16), usize>,
     fabric: &'a Fabric,
@@ -264,7 +285,7 @@ impl Testbed<'_> {
         self.connect_next(self.clock.now_ns()?)?;
         let mut events = [EpollEvent::empty(); 256];
         while self.unfinished > 0 {
-            let start_ns = self.connections.get(self.next).map(|next| next.record.flow.start_ns);
+            let start_ns = self.transfers.get(self.next).map(|next| next.record.flow.start_ns);
             let at = |ns| self.zero_ns.saturating_add(ns);
             let end_ns = at(self.fabric.config().end_ns);
             let wake_ns = self.network.wake_ns().unwrap_or(NEVER);
@@ -288,15 +309,15 @@ impl Testbed<'_> {
         for host in &self.hosts {
             host.count(&mut kernel_counts)?;
         }
-        let flows = self.connections.iter().map(|of| of.record).collect();
+        let flows = self.transfers.iter().map(|of| of.record).collect();
         let counts = self.network.counts();
         Ok(Outcome { flows, counts, kernel_counts, events: self.network.into_events() })
     }
 
     /// Connects the next answer of an incast. After the last the list begins.
     fn connect_next(&mut self, now_ns: u64) -> Result<()> {
-        let is_answer = |of: &Connection| !of.record.flow.connects();
-        match self.connections[self.next..].iter().position(is_answer) {
+        let is_answer = |of: &Transfer| !of.record.flow.connects();
+        match self.transfers[self.next..].iter().position(is_answer) {
             Some(after) => {
                 self.next += after + 1;
                 self.connect(self.next - 1)
@@ -310,28 +331,32 @@ impl Testbed<'_> {
     }
 
     fn connect(&mut self, place: usize) -> Result<()> {
-        let of = &mut self.connections[place];
-        let flow = of.record.flow;
+        let flow = self.transfers[place].record.flow;
         let from = &mut self.hosts[usize::from(flow.from)];
         let (sender, port) = from.connect(flow.to, !flow.connects())?;
         self.by_port.insert((flow.from, port), place);
         let edge = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         watch(&self.epoll, &mut self.sources, &sender, edge, Source::Sender(place))?;
-        of.sender = Some(sender);
+        let of = &mut self.connections[place];
+        (of.sender, of.carries) = (Some(sender), place);
         Ok(())
     }
 
     /// Starts the flows that are due.
     fn start(&mut self, now_ns: u64) -> Result<()> {
-        while let Some(of) = self.connections.get_mut(self.next)
+        while let Some(of) = self.transfers.get_mut(self.next)
             && self.zero_ns.saturating_add(of.record.flow.start_ns) <= now_ns
         {
+            let flow = of.record.flow;
             self.next += 1;
-            if of.record.flow.connects() {
+            if flow.connects() {
                 self.connect(self.next - 1)?;
-            } else {
-                of.write(&self.buffer)?;
+                continue;
             }
+            let left = self.idle.get_mut(&(flow.from, flow.to)).and_then(Vec::pop);
+            let connection = &mut self.connections[left.unwrap_or(self.next - 1)];
+            (connection.carries, connection.before) = (self.next - 1, connection.sent);
+            connection.write(of, &self.buffer)?;
         }
         Ok(())
     }
@@ -344,16 +369,21 @@ impl Testbed<'_> {
             Source::Sender(place) => {
                 let of = &mut self.connections[place];
                 if self.zero_ns != NEVER {
-                    of.write(&self.buffer)?;
+                    of.write(&mut self.transfers[of.carries], &self.buffer)?;
                 } else if place + 1 == self.next {
                     self.connect_next(now_ns)?;
                 }
             }
             Source::Receiver(place) => {
-                let of = &mut self.connections[place];
-                if of.read(&mut self.buffer)? {
-                    of.record.fct_ns = Some(now_ns - self.zero_ns - of.record.flow.start_ns);
+                let connection = &mut self.connections[place];
+                let of = &mut self.transfers[connection.carries];
+                if connection.read(of, &mut self.buffer)? {
+                    let flow = of.record.flow;
+                    of.record.fct_ns = Some(now_ns - self.zero_ns - flow.start_ns);
                     self.unfinished -= 1;
+                    if self.reuses && !flow.connects() {
+                        self.idle.entry((flow.from, flow.to)).or_default().push(place);
+                    }
                 }
             }
         }
@@ -385,8 +415,9 @@ impl Testbed<'_> {
             let is_forward = header.to_port == PORT;
             let end = if is_forward { (from, header.from_port) } else { (to, header.to_port) };
             let &place = self.by_port.get(&end).context("a packet of no flow")?;
-            let of = &mut self.connections[place];
-            let is_first_rtt = is_forward && of.sends(&header, first_rtt_bytes);
+            let connection = &mut self.connections[place];
+            let of = &mut self.transfers[connection.carries];
+            let is_first_rtt = is_forward && connection.sends(of, &header, first_rtt_bytes);
             let queue = if header.payload_bytes > 0 { of.record.flow.queue } else { 0 };
             let ecn = if header.is_ecn_capable { Packet::ECN_CAPABLE } else { 0 };
             let flags = ecn | if is_first_rtt { Packet::FIRST_RTT } else { 0 };

@@ -114,7 +114,7 @@ fn fabric(leaf_buffer_bytes: u32, queues_per_port: u8) -> Fabric {
 }
 
 fn network(fabric: &Fabric, policy: &str) -> Network {
-    Network::new(fabric, &policy.parse().expect("a policy")).expect("it is built")
+    Network::new(fabric, &policy.parse().expect("a policy"), None).expect("it is built")
 }
 
 /// The frame of a segment; its hash is its number.
@@ -318,10 +318,18 @@ fn fixtures_hold_what_their_settings_say() {
 #[ignore = "slow"]
 fn the_kernel_sends_a_list() {
     let folder = tempfile::tempdir().expect("a folder");
-    let settings = write(folder.path(), LIST, "");
+    for connections in ["new", "reused"] {
+        sends_a_list(folder.path(), connections);
+    }
+}
+
+/// The second and the third answer of a list are between the same servers, one after the other.
+fn sends_a_list(folder: &Path, connections: &str) {
+    let list = format!("{LIST}90000000,2,3,24375,1\n");
+    let settings = write(folder, &list, &format!("connections = '{connections}'"));
     let text = fs::read_to_string(&settings).expect("text").replace("'cubic'", "'new-reno'");
     fs::write(&settings, text).expect("written");
-    let output = folder.path().join("flows.csv");
+    let output = folder.join("flows.csv");
     let program = env!("CARGO_BIN_EXE_dropcast-linux");
     let run = Command::new("unshare")
         .args(["--map-root-user", "--net", program])
@@ -338,7 +346,7 @@ fn the_kernel_sends_a_list() {
         .map(|line| line.split(',').nth(9).expect("a slowdown").parse::<f64>());
     let slowdowns: Vec<f64> = slowdowns.collect::<Result<_, _>>().expect("all flows ended");
     // Three flows share a link: each takes at least its own time, and less than a minimum timeout.
-    assert_eq!(slowdowns.len(), 3);
+    assert_eq!(slowdowns.len(), 4);
     assert!(slowdowns.iter().all(|slowdown| (1.0..100.0).contains(slowdown)), "{slowdowns:?}");
-    assert!(String::from_utf8_lossy(&run.stdout).starts_with("lqd: 3 flows, 0 unfinished"));
+    assert!(String::from_utf8_lossy(&run.stdout).starts_with("lqd: 4 flows, 0 unfinished"));
 }

@@ -41,7 +41,7 @@ pub struct Experiment {
 /// drops in bursts; and what chips do that push out packets.
 pub(crate) fn usual_policies() -> Vec<NamedPolicy> {
     let alphas = [1, 2, 4, 8, 16, 32].map(|alpha| format!("dt:alpha={alpha}"));
-    let others = ["fab:alpha=8", "reverie", "spare-tails", "lqd:end=head", "occamy"];
+    let others = ["fab:alpha=8", "reverie", "reserve", "lqd:end=head", "occamy"];
     let all = std::iter::once("complete-sharing").chain(alphas.iter().map(String::as_str));
     all.chain(others).map(|policy| policy.parse().expect("a policy")).collect()
 }
@@ -182,7 +182,7 @@ mod tests {
             "dt:alpha=32",
             "fab:alpha=8",
             "reverie",
-            "spare-tails",
+            "reserve",
             "lqd:end=head",
             "occamy",
         ];

@@ -22,8 +22,8 @@ use crate::files::{Group, groups};
 use crate::progress::Progress;
 use crate::settings::TracerSettings;
 use dropcast_data::{
-    DropReports, EventBatch, EventFiles, EventOptions, Expert, InputNote, InputProvenance,
-    OnBadRow, SwitchSpecs, Threads, is_object, sha256, sha256_file, switch_in_path,
+    DropReports, EventBatch, EventFiles, EventOptions, InputNote, InputProvenance, Label, OnBadRow,
+    SwitchSpecs, Threads, is_object, sha256, sha256_file, switch_in_path,
 };
 use serde::Serialize;
 use std::collections::btree_map::Entry;
@@ -129,7 +129,7 @@ impl FolderJob<'_> {
         let is_left = |group: &Group| !manifest.folders.contains_key(&slashed(&group.folder));
         let left: Vec<Group> = groups.into_iter().filter(is_left).collect();
         // The optimum keeps all arrivals of a run, so its runs come one by one.
-        let is_alone = self.settings.expert == Expert::Opt;
+        let is_alone = self.settings.label == Label::Opt;
         let at_a_time = if is_alone { 1 } else { threads.count().min(left.len()).max(1) };
         let work = Work { most_waiting: self.max_waiting_rows / at_a_time, ..work };
         if !left.is_empty() || earlier.as_ref() != Some(&manifest) {

@@ -7,9 +7,9 @@ use crate::counts::Counts;
 use crate::progress::{Progress, Silent, check};
 use crate::settings::TracerSettings;
 use crate::traces::LabelledTrace;
-use dropcast_collect::{Tracer, label_by_optimum};
+use dropcast_collect::{FollowerLabels, Tracer, label_by_optimum};
 use dropcast_data::{
-    EventBatch, Expert, InputNote, InputProvenance, LabelledBatch, SwitchSpecs, TraceColumns,
+    EventBatch, InputNote, InputProvenance, Label, LabelledBatch, SwitchSpecs, TraceColumns,
     TraceMeta,
 };
 use dropcast_features::FeatureSet;
@@ -100,14 +100,27 @@ impl Known {
     }
 }
 
+/// What becomes of virtual LQD's labels.
+enum Relabel {
+    Nothing,
+    /// All rows wait for the optimum's: it knows all arrivals before the first is labelled.
+    Optimum {
+        held: Vec<LabelledBatch>,
+        rows: usize,
+    },
+    /// Rows wait for their followers; those given out keep their flows or not.
+    Followers {
+        labels: Box<FollowerLabels>,
+        keeps_flows: bool,
+    },
+}
+
 /// Labels the events of one trace.
 pub(crate) struct Labeller<'a, S> {
     specs: SwitchSpecs,
     settings: &'a TracerSettings,
     tracer: Tracer,
-    /// All rows, if they wait for the optimum's labels: it knows all arrivals before the first is labelled.
-    held: Option<Vec<LabelledBatch>>,
-    held_rows: usize,
+    relabel: Relabel,
     counts: Counts,
     sink: S,
 }
@@ -127,14 +140,8 @@ impl<'a, S: Sink> Labeller<'a, S> {
         settings.check()?;
         let (collect, Known { push_outs, drops, marks }) = (settings.collect(), known);
         // A new setting is a question to this function.
-        let &TracerSettings {
-            departures: _,
-            victim: _,
-            strict_fit: _,
-            expert,
-            flows,
-            ref features,
-        } = settings;
+        let &TracerSettings { departures: _, victim: _, strict_fit: _, label, flows, ref features } =
+            settings;
         let (computed, own) = features.split_own();
         // Columns are in the order of docs/features.md wherever they go.
         let mut computed = computed.features().to_vec();
@@ -160,12 +167,18 @@ impl<'a, S: Sink> Labeller<'a, S> {
         if marks {
             tracer = tracer.with_ecn_marks();
         }
-        if flows {
+        if flows || label == Label::Follows {
             tracer = tracer.with_flows();
         }
-        let held = (expert == Expert::Opt).then(Vec::new);
-        let (held_rows, counts) = (0, Counts::default());
-        Ok(Labeller { specs, settings, tracer, held, held_rows, counts, sink })
+        let relabel = match label {
+            Label::Lqd => Relabel::Nothing,
+            Label::Opt => Relabel::Optimum { held: Vec::new(), rows: 0 },
+            Label::Follows => Relabel::Followers {
+                labels: Box::new(FollowerLabels::new(specs.clone())),
+                keeps_flows: flows,
+            },
+        };
+        Ok(Labeller { specs, settings, tracer, relabel, counts: Counts::default(), sink })
     }
 
     /// Labels the next events, which errors call `name`.
@@ -179,10 +192,25 @@ impl<'a, S: Sink> Labeller<'a, S> {
     ) -> Result<(), PipelineError> {
         let rows = self.tracer.push(batch);
         let rows = rows.map_err(|error| PipelineError::from(error).in_file(name()))?;
-        if let Some(held) = &mut self.held {
-            self.held_rows += rows.len();
-            held.push(rows);
-            return Ok(());
+        match &mut self.relabel {
+            Relabel::Nothing => self.write(rows),
+            Relabel::Optimum { held, rows: held_rows } => {
+                *held_rows += rows.len();
+                held.push(rows);
+                Ok(())
+            }
+            Relabel::Followers { labels, .. } => {
+                let known = labels.push(rows);
+                known.into_iter().try_for_each(|rows| self.write(rows))
+            }
+        }
+    }
+
+    fn write(&mut self, mut rows: LabelledBatch) -> Result<(), PipelineError> {
+        if let Relabel::Followers { keeps_flows: false, .. } = self.relabel
+            && let Some(arrivals) = &mut rows.arrivals
+        {
+            arrivals.flows = None;
         }
         self.counts.add_rows(&rows);
         self.sink.write(rows)
@@ -190,12 +218,19 @@ impl<'a, S: Sink> Labeller<'a, S> {
 
     /// Rows that wait for their label.
     pub(crate) fn waiting_rows(&self) -> usize {
-        self.tracer.waiting_rows()
+        let followed = match &self.relabel {
+            Relabel::Followers { labels, .. } => labels.len(),
+            Relabel::Nothing | Relabel::Optimum { .. } => 0,
+        };
+        self.tracer.waiting_rows() + followed
     }
 
     /// Rows that wait for the optimum's labels.
     pub(crate) fn held_rows(&self) -> usize {
-        self.held.as_ref().map_or(0, |_| self.held_rows + self.waiting_rows())
+        match &self.relabel {
+            Relabel::Optimum { rows, .. } => rows + self.waiting_rows(),
+            Relabel::Nothing | Relabel::Followers { .. } => 0,
+        }
     }
 
     /// As [`Tracer::unmatched_push_outs`].
@@ -209,28 +244,35 @@ impl<'a, S: Sink> Labeller<'a, S> {
     /// # Errors
     /// If nothing drains a switch, or the trace cannot be written.
     pub(crate) fn finish(
-        self,
+        mut self,
         inputs: &[InputProvenance],
         name: &impl Display,
     ) -> Result<Option<(S::Trace, Counts)>, PipelineError> {
-        let Labeller { specs, settings, tracer, held, mut counts, mut sink, .. } = self;
-        if let Some(switch_id) = tracer.undrained() {
+        if let Some(switch_id) = self.tracer.undrained() {
             let problem = format!(
                 "has no departures of switch {switch_id}, so nothing would drain its queues; set departures to \
                  line-rate"
             );
             return Err(PipelineError::unfit(name, problem));
         }
-        let pauses = tracer.pauses();
-        let mut rest = held.unwrap_or_default();
-        rest.push(tracer.finish());
-        if settings.expert == Expert::Opt {
-            label_by_optimum(&mut rest, &specs, &settings.collect(), &pauses);
-        }
-        for rows in rest {
-            counts.add_rows(&rows);
-            sink.write(rows)?;
-        }
+        let pauses = self.tracer.pauses();
+        let none = Tracer::new(self.specs.clone(), self.settings.collect(), FeatureSet::none());
+        let last = std::mem::replace(&mut self.tracer, none).finish();
+        let rest = match &mut self.relabel {
+            Relabel::Nothing => vec![last],
+            Relabel::Optimum { held, .. } => {
+                held.push(last);
+                label_by_optimum(held, &self.specs, &self.settings.collect(), &pauses);
+                std::mem::take(held)
+            }
+            Relabel::Followers { labels, .. } => {
+                let mut rest = labels.push(last);
+                rest.extend(labels.finish());
+                rest
+            }
+        };
+        rest.into_iter().try_for_each(|rows| self.write(rows))?;
+        let Labeller { mut counts, sink, .. } = self;
         if counts.rows == 0 {
             return Ok(None);
         }
@@ -246,7 +288,7 @@ pub(crate) fn check_held(rows: usize, name: impl Fn() -> String) -> Result<(), P
         return Ok(());
     }
     let problem = format!("opt keeps all arrivals in memory, at most {most}; label a shorter time");
-    Err(PipelineError::setting("expert", problem).in_file(name()))
+    Err(PipelineError::setting("label", problem).in_file(name()))
 }
 
 /// Notes push-outs whose packet is not known. Which of several inputs they are in, the tracer does not know:

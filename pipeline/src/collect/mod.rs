@@ -13,6 +13,7 @@ mod switch_pieces;
 mod task;
 
 pub use crate::counts::{Counts, EcnMarks, RealDrops};
+pub use dropcast_collect::FOLLOWERS;
 pub use events_source::Events;
 pub use labelling::{Collected, collect, collect_in_memory};
 pub(crate) use labelling::{

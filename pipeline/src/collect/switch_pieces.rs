@@ -4,7 +4,7 @@ use super::events_source::Events;
 use crate::PipelineError;
 use crate::settings::TracerSettings;
 use dropcast_data::{
-    DataError, Departures, Event, EventBatch, EventKind, Expert, InputProvenance, SwitchSpec,
+    DataError, Departures, Event, EventBatch, EventKind, InputProvenance, Label, SwitchSpec,
     SwitchSpecs,
 };
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,8 @@ pub fn cut_switches(
     rows: u64,
 ) -> Result<Vec<SwitchPiece>, PipelineError> {
     let remembers = settings.features.features().iter().any(|of| of.has_time_constant());
-    let knows_all = settings.expert == Expert::Opt;
-    let may_cut = settings.departures == Departures::LineRate && !remembers && !knows_all;
+    let is_lqd = settings.label == Label::Lqd;
+    let may_cut = settings.departures == Departures::LineRate && !remembers && is_lqd;
     let mut switches: BTreeMap<u16, CutSwitch> = BTreeMap::new();
     for batch in events {
         for event in batch?.events.iter().filter(|event| event.kind != EventKind::Departure) {

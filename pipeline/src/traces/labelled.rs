@@ -7,7 +7,7 @@ use crate::PipelineError;
 use crate::files::trace_files;
 use crate::progress::Progress;
 use dropcast_data::{
-    AVERAGE_NS3_TRUNC, DataError, Expert, Frame, InputProvenance, LabelledBatch, RowOrder,
+    AVERAGE_NS3_TRUNC, DataError, Frame, InputProvenance, Label, LabelledBatch, RowOrder,
     SwitchSpec, SwitchSpecs, TraceMeta, TraceReader, check_regular,
 };
 use dropcast_features::FeatureSet;
@@ -349,16 +349,26 @@ impl LabelledTrace {
         self.rows.read(features)
     }
 
+    /// What its labels are of; LQD's if it does not tell.
+    pub fn label(&self) -> Label {
+        self.meta.collect.unwrap_or_default().label
+    }
+
     /// Refuses labels that are not LQD's, where numbers are called so.
     ///
     /// # Errors
-    /// If they are the optimum's.
-    pub fn check_expert(&self) -> Result<(), PipelineError> {
-        match self.meta.collect.map(|collect| collect.expert) {
-            None | Some(Expert::Lqd) => Ok(()),
-            Some(Expert::Opt) => {
+    /// If they are the optimum's, or of flows.
+    pub fn check_label(&self) -> Result<(), PipelineError> {
+        match self.label() {
+            Label::Lqd => Ok(()),
+            Label::Opt => {
                 let problem = "has the optimum's drops as labels, so what LQD drops is not known; train on it, and \
-                               measure on a trace that is collected without --expert opt";
+                               measure on a trace that is collected without --label opt";
+                Err(PipelineError::unfit(&self.name, problem))
+            }
+            Label::Follows => {
+                let problem = "says which packets are followed, not what LQD drops; train on it, and measure on a \
+                               trace that is collected without --label follows";
                 Err(PipelineError::unfit(&self.name, problem))
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::PipelineError;
 use crate::traces::{LabelledTrace, LabelledTraces};
-use dropcast_data::LabelledBatch;
+use dropcast_data::{Label, LabelledBatch};
 use dropcast_forest::{Forest, LaneSent, Sent, VoteLane, VotePolicy};
 use dropcast_replay::{AlphasSent, ForestReplay, LanesSent};
 use dropcast_train::{Fitted, Part, ReplayRows, Split, VoteReplay, VoteRule, rows_to_replay};
@@ -51,11 +51,22 @@ impl Replays<'_> {
         self.check().is_ok()
     }
 
+    /// Whether labels say which packets are followed.
+    pub(crate) fn are_of_flows(&self) -> bool {
+        self.traces.traces().iter().any(|trace| trace.label() == Label::Follows)
+    }
+
     /// Refuses, before any work, what cannot be replayed.
     ///
     /// # Errors
-    /// If a trace does not describe its switch or is in order of departure, or the split is random.
+    /// If labels are of flows, a trace does not describe its switch or is in order of departure, or the split is random.
     pub fn check(&self) -> Result<(), PipelineError> {
+        if self.are_of_flows() {
+            let problem = "says which packets are followed: a replay of arrivals, whose senders do not react, does not \
+                           tell what that is worth; choose another vote rule";
+            let names: Vec<&str> = self.traces.traces().iter().map(|of| of.name.as_str()).collect();
+            return Err(PipelineError::unfit(names.join(", "), problem));
+        }
         let not_replayable = self.traces.traces().iter().find(|trace| !trace.is_replayable());
         if let Some(LabelledTrace { name, .. }) = not_replayable {
             let problem = "cannot be replayed: it does not describe its switch, or its rows are \

@@ -13,10 +13,14 @@ use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Budget, BudgetObjective, CheckedForestParams, ChosenSplit, FitTask, Fitted,
-    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Split, Squeezing,
-    TrainError, TrainingRows, VoteRule, fit_many, fit_seeds, refit_leaves, rows_of_part, squeeze,
+    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Share, Split,
+    Squeezing, TrainError, TrainingRows, VoteRule, fit_many, fit_seeds, refit_leaves, rows_of_part,
+    squeeze,
 };
 use std::num::NonZeroUsize;
+
+/// The vote of a model of followers: above a majority, since a packet that is wrongly taken for followed costs a timeout.
+const FOLLOWED_VOTE: Share = Share::FOUR_FIFTHS;
 
 /// The rule that chooses the vote threshold: the one that was set, or the default; where rows
 /// cannot be replayed, F1.
@@ -33,6 +37,7 @@ pub(crate) fn vote_rule(
             Ok(vote)
         }
         None if replays.are_possible() => Ok(VoteRule::default()),
+        None if replays.are_of_flows() => Ok(VoteRule::Fixed(FOLLOWED_VOTE)),
         None => {
             progress.note(
                 "the vote threshold is chosen by F1: these rows cannot be replayed, so whether \

@@ -21,7 +21,7 @@ class LabelSettings(TypedDict, total=False):
     departures: str
     victim: str
     strict_fit: bool
-    expert: str
+    label: str
     flows: bool
     features: Names
 

@@ -191,7 +191,7 @@ def collect(
     A switch with more than ``rows_per_task`` arrivals is cut further where it is idle, if its rows
     do not depend on what was before (docs/ray.md); the files are the same for any number.
     ``settings`` are named as the options of ``dropcast collect``: departures, victim, strict_fit,
-    expert, flows, features.
+    label, flows, features.
     """
     _begin()
     tell = _teller(progress)

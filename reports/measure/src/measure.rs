@@ -85,7 +85,7 @@ fn add_trace(
     progress: &dyn Progress,
 ) -> Result<(), PipelineError> {
     let trace = &one.traces()[0];
-    trace.check_expert()?;
+    trace.check_label()?;
     let LabelledTrace { meta, name, .. } = trace;
     if let (Some(ours), Some(models)) = (one.time_constant_ns()?, model.switch.base_rtt_ns)
         && ours != models

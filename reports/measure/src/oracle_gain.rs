@@ -2,6 +2,7 @@
 
 use super::trained_comparison::TrainedComparison;
 use super::{BestAlpha, GainSection, TraceSource};
+use dropcast_data::Label;
 use dropcast_data::Threads;
 use dropcast_forest::{Forest, Sent};
 use dropcast_pipeline::PipelineError;
@@ -120,6 +121,11 @@ fn why_unknown(traces: &LabelledTraces, split: &Split) -> Option<String> {
     }
     if split.is_random() {
         return Some("rows that are split at random are not consecutive arrivals".to_owned());
+    }
+    if traces.traces().iter().any(|trace| trace.label() == Label::Follows) {
+        let why =
+            "labels say which packets are followed, and senders of a replay do not react to drops";
+        return Some(why.to_owned());
     }
     let of_test = |trace: &&LabelledTrace| {
         split.part_of_run(trace.origin.run).is_none_or(|part| part == Part::Test)

@@ -70,7 +70,7 @@ pub fn judge(
     let mut judge = Judge::new(resources.threads(), asked);
     for (one, shown) in traces.one_by_one().zip(traces.names()) {
         let trace = &one.traces()[0];
-        trace.check_expert()?;
+        trace.check_label()?;
         let named = |error: ReportError| match error {
             ReportError::Levels { source, .. } => {
                 PipelineError::Replay { trace: trace.name.clone(), source }

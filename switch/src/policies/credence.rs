@@ -117,7 +117,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
-        self.lqd.observe(packet.queue, &mut self.values);
+        self.lqd.observe(packet, now, &mut self.values);
         match &mut self.fallback {
             Some(fallback) => {
                 let accepted =

@@ -4,8 +4,9 @@
 use super::dynamic_thresholds::{decide_below, free_bytes};
 use crate::about::{About, PolicyParameters, Sees};
 use crate::alphas::is_alpha;
-use crate::flow_table::FlowTable;
+use crate::flow_table::flow_table;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
+use dropcast_features::FlowTable;
 use serde::{Deserialize, Serialize};
 
 /// Dynamic Thresholds with a larger `alpha` for the first bytes of a flow, so that short flows are
@@ -72,7 +73,7 @@ impl FabParameters {
         if !is_alpha(self.first_alpha) {
             return Err(BuildError::parameter("first_alpha", "expected a positive number"));
         }
-        let flows = FlowTable::new(self.flows)?;
+        let flows = flow_table(self.flows)?;
         Ok(Fab { parameters: self.clone(), flows, is_first: false })
     }
 }

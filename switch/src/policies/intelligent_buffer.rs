@@ -4,9 +4,10 @@
 
 use super::dynamic_thresholds::{decide_below, free_bytes};
 use crate::about::{About, PolicyParameters, Sees};
-use crate::flow_table::FlowTable;
+use crate::flow_table::flow_table;
 use crate::{Alphas, Buffer, BuildError, Decision, Packet, Policy};
 use dropcast_data::SwitchSpec;
+use dropcast_features::FlowTable;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -125,7 +126,7 @@ impl IntelligentBufferParameters {
         Ok(IntelligentBuffer {
             reference_bytes: self.reference_bytes.map_or(rtt_bytes, f64::from),
             first_packets: self.first_packets.unwrap_or((rtt_bytes / 1_500.0) as u64),
-            flows: FlowTable::new(self.flows)?,
+            flows: flow_table(self.flows)?,
             queues: (0..spec.queues()).map(|queue| fair(queue / per_port)).collect(),
             window: (0, 0),
             random: ChaCha8Rng::seed_from_u64(seed),

@@ -19,6 +19,6 @@ pub mod oracle;
 pub mod payback_credence;
 mod predicted_follow_lqd;
 pub(crate) mod real_queues;
+pub mod reserve;
 pub mod reverie;
 pub mod smartbuf;
-pub mod spare_tails;

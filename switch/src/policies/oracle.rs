@@ -90,8 +90,9 @@ impl<B: Policy, P: Predictor, S: Service> Policy for Oracle<B, P, S> {
 
     fn arrives(&mut self, packet: &Packet, now: u64) {
         self.base.arrives(packet, now);
+        self.real.arrives(packet, now);
         if let Some(Virtual { lqd, values }) = &mut self.virtual_lqd {
-            lqd.observe(packet.queue, values);
+            lqd.observe(packet, now, values);
             lqd.admit(packet, now, |_, _| {});
         }
     }

@@ -41,7 +41,7 @@ impl<S: Service, P: Predictor> PredictedFollowLqd<S, P> {
     }
 
     pub(crate) fn arrives(&mut self, packet: &Packet, now: u64) {
-        self.lqd.observe(packet.queue, &mut self.values);
+        self.lqd.observe(packet, now, &mut self.values);
         self.lqd.admit(packet, now, |_, _| {});
         let shares = self.lqd.buffer().shares(packet.queue);
         if !shares || !self.predictor.predicts_drop(Asked { packet, features: &self.values }) {

@@ -35,6 +35,11 @@ impl RealQueues {
         }
     }
 
+    /// A packet arrives at `now`, once.
+    pub(crate) fn arrives(&mut self, packet: &Packet, now: u64) {
+        self.history.flow_arrives(packet.flow_hash, now);
+    }
+
     /// The features of a packet that arrives, before it is added.
     pub(crate) fn observe(&mut self, buffer: &impl BufferView, packet: &Packet) -> &[u32] {
         self.features.observe(buffer, &self.history, packet.queue, &mut self.values);

@@ -245,7 +245,7 @@ fn constants_are_parameters() {
         "name = 'expression'\naccept = 'queue < min(alpha / sqrt(active), 4) * free'\nalpha = 0.5";
     assert_eq!(toml::from_str(table), Ok(policy.clone()));
     assert_eq!(toml::from_str(&toml::to_string(&policy).expect("a table")), Ok(policy));
-    let base = "spare-tails:base=expression:accept=queue < 2 * free";
+    let base = "reserve:base=expression:accept=queue < 2 * free";
     assert_eq!(base.parse::<PolicySpec>().expect("valid").to_string(), base);
     let table =
         "name = 'oracle'\nbase = { name = 'expression', accept = 'queue < a * free', a = 3 }";

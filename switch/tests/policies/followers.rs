@@ -121,7 +121,7 @@ proptest! {
         let mut values = vec![0; FeatureSet::all().len()];
         let sums = arrivals.iter().map(|(now, packet)| {
             lqd.advance(*now, |_, _| {});
-            let sum = sum(lqd.observe(packet.queue, &mut values));
+            let sum = sum(lqd.observe(packet, *now, &mut values));
             lqd.admit(packet, *now, |_, _| {});
             sum
         });

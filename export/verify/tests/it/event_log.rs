@@ -3,7 +3,7 @@
 
 use dropcast_collect::{CollectError, Tracer, trace};
 use dropcast_data::{
-    CollectSettings, Departures, Event, EventBatch, EventKind, EventOptions, EventReader, Expert,
+    CollectSettings, Departures, Event, EventBatch, EventKind, EventOptions, EventReader, Label,
     SwitchSpec, SwitchSpecs, Victim, read_switches,
 };
 use dropcast_features::FeatureSet;
@@ -230,7 +230,7 @@ pub(crate) fn generated(seed: u64) -> Input {
         },
         victim: if seed.is_multiple_of(4) { Victim::Arrival } else { Victim::Tail },
         strict_fit: seed.is_multiple_of(5),
-        expert: Expert::Lqd,
+        label: Label::Lqd,
     };
     let mut time_ns = 0;
     let events = (0..20_000).map(|_| {

@@ -14,6 +14,7 @@ mod dpdk_switch;
 mod drift;
 mod ebpf;
 mod event_log;
+mod flows;
 mod lagging_ports;
 mod ns3_page;
 mod onnx;

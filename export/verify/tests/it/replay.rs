@@ -15,7 +15,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const GCC: Tool = Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
+pub(crate) const GCC: Tool =
+    Tool { command: "gcc", version_arguments: &["--version"], package: "gcc" };
 pub(crate) const GXX: Tool =
     Tool { command: "g++", version_arguments: &["--version"], package: "g++" };
 const CLANG: Tool = Tool { command: "clang", version_arguments: &["--version"], package: "clang" };
@@ -95,14 +96,14 @@ fn the_cpp_header_keeps_the_features() {
     replays(&EventLog::new(&generated(1)), &FeatureSet::paper4(), "cpp", GXX, &text);
 }
 
-/// The features that emitted code keeps.
+/// The features of queues that emitted code keeps.
 fn kept() -> FeatureSet {
-    let is_kept = |feature: &Feature| {
-        let files = files_of("m", "c", &[*feature].into_iter().collect(), 25_200);
+    let is_kept = |feature: &&Feature| {
+        let files = files_of("m", "c", &[**feature].into_iter().collect(), 25_200);
         let text = String::from_utf8_lossy(&files[0].bytes).into_owned();
         !text.contains("No code to keep the features")
     };
-    Feature::ALL.into_iter().filter(is_kept).collect()
+    FeatureSet::all().features().iter().filter(is_kept).copied().collect()
 }
 
 /// Compiles the C header of a model of `features`, replays `log`, and compares every value.
@@ -465,4 +466,17 @@ fn headers_say_why_they_keep_no_features() {
     let forest = Forest { features: features.names(), ..forest };
     let text = header(&forest, &Origin::new("m", &"0".repeat(64), &features));
     assert!(text.contains("keep the features: the model states no time constant"), "{text}");
+    for (set, average_ns, reason) in [
+        ("flow_gap", None, "the model states no base RTT, by which bursts and messages end"),
+        ("flow_gap,rank", Some(1), "features of flows and of queues are not kept together"),
+        ("occupancy,flow_gap", None, "features of flows and of queues are not kept together"),
+        ("flow_gap,own:tos", Some(1), "tos is not dropcast's: the caller supplies it"),
+    ] {
+        let features: FeatureSet = set.parse().expect("features");
+        let shape = Shape { features: features.len(), ..shape };
+        let forest = Forest { features: features.names(), ..random_forest(shape, 1) };
+        let origin = Origin { average_ns, ..Origin::new("m", &"0".repeat(64), &features) };
+        let text = header(&forest, &origin);
+        assert!(text.contains(&format!("/* No code to keep the features: {reason}. */")), "{text}");
+    }
 }

@@ -5,7 +5,7 @@ use super::pattern::{Partners, Pattern};
 use crate::fabric::{Connection, Fabric, Flow, FlowClass, FlowRecord};
 use crate::transport::Transport;
 use dropcast_arrivals::{FlowSizeChoice, FlowSizes, FlowSizesError};
-use rand::Rng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, LogNormal};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,8 @@ pub enum AnswerSizes {
     Equal,
     /// Log-normal, with this standard deviation of the logarithm.
     LogNormal(f64),
+    /// The same, but one draw for each pair of servers: all answers of one to another are equal.
+    ByPair(f64),
     /// As the sizes of a table of flows, in proportion.
     Table(FlowSizeChoice),
 }
@@ -98,19 +100,32 @@ impl Incast {
 enum Sizes {
     Equal(u64),
     LogNormal(LogNormal<f64>),
+    /// And a seed.
+    ByPair(LogNormal<f64>, u64),
     /// A table, and what its sizes are multiplied by.
     Table(FlowSizes, f64),
 }
 
 impl Sizes {
-    fn draw(&self, rng: &mut ChaCha8Rng) -> u64 {
+    fn draw(&self, from: u16, to: u16, rng: &mut ChaCha8Rng) -> u64 {
         let bytes = match self {
             Sizes::Equal(bytes) => *bytes,
             Sizes::LogNormal(sizes) => sizes.sample(rng) as u64,
+            Sizes::ByPair(sizes, seed) => {
+                let pair = u64::from(from) << 16 | u64::from(to);
+                let mut own = ChaCha8Rng::seed_from_u64(seed.wrapping_add(pair));
+                sizes.sample(&mut own) as u64
+            }
             Sizes::Table(sizes, factor) => (sizes.sample(rng) as f64 * factor) as u64,
         };
         bytes.max(1)
     }
+}
+
+/// Log-normal sizes with this mean; `None` if the deviation is no number.
+fn log_normal(mean_bytes: u64, deviation: f64) -> Option<LogNormal<f64>> {
+    let location = (mean_bytes as f64).ln() - deviation * deviation / 2.0;
+    LogNormal::new(location, deviation).ok()
 }
 
 /// A train under way: the answers of its last request that are not complete, and the requests that follow.
@@ -156,10 +171,12 @@ impl RequestSource {
         let mean_bytes = incast.answer_bytes(fabric);
         let sizes = match &incast.sizes {
             AnswerSizes::Equal => Sizes::Equal(mean_bytes),
-            AnswerSizes::LogNormal(deviation) => {
-                let location = (mean_bytes as f64).ln() - deviation * deviation / 2.0;
-                let sizes = LogNormal::new(location, *deviation);
-                sizes.map_or(Sizes::Equal(mean_bytes), Sizes::LogNormal)
+            AnswerSizes::LogNormal(deviation) => log_normal(mean_bytes, *deviation)
+                .map_or(Sizes::Equal(mean_bytes), Sizes::LogNormal),
+            AnswerSizes::ByPair(deviation) => {
+                let seed = rng.random();
+                log_normal(mean_bytes, *deviation)
+                    .map_or(Sizes::Equal(mean_bytes), |sizes| Sizes::ByPair(sizes, seed))
             }
             AnswerSizes::Table(table) => {
                 let table = table.load()?;
@@ -243,7 +260,7 @@ impl RequestSource {
             },
             from,
             to,
-            size_bytes: self.sizes.draw(&mut self.rng),
+            size_bytes: self.sizes.draw(from, to, &mut self.rng),
             class: FlowClass::Incast(request),
             connection: match connections {
                 Connections::New => Connection::New,

@@ -188,7 +188,7 @@ impl TrafficConfig {
                 let problem = format!("is {}, expected at most {MOST_SPREAD_NS}", part.spread_ns);
                 return Err(wrong("spread_ns", problem));
             }
-            if let AnswerSizes::LogNormal(deviation) = part.sizes {
+            if let AnswerSizes::LogNormal(deviation) | AnswerSizes::ByPair(deviation) = part.sizes {
                 check_number(&wrong, "sizes", deviation, MOST_DEVIATION)?;
             }
             if part.burst > 0.0 && part.answer_bytes(fabric) == 0 {

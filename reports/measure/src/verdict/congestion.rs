@@ -104,7 +104,8 @@ impl Congestion {
         watched.lqd.advance(arrival.time_ns, |_, _| {});
         let queue = spec.queue_index(arrival.port, arrival.queue);
         let mut level_bytes = [0; 2];
-        watched.lqd.observe(queue, &mut level_bytes);
+        let packet = Packet::new(watched.packets, queue, arrival.size_bytes);
+        watched.lqd.observe(&packet, arrival.time_ns, &mut level_bytes);
         let held = watched.lqd.buffer().shared_lengths().iter().map(|&bytes| u64::from(bytes));
         let occupancy_permille = permille(held.sum()).min(STEPS);
         let [level_permille, ahead_permille] = level_bytes.map(|bytes| permille(u64::from(bytes)));
