@@ -29,7 +29,6 @@ pub struct TracerSettings {
     pub strict_fit: bool,
     /// What labels say: whether `lqd` drops a packet, whether `opt` does, the optimum, which knows all arrivals (at most
     /// 8 million, which stay in memory), or whether a packet is followed (`follows`, docs/reserve.md).
-    #[serde(alias = "expert")]
     #[cfg_attr(
         feature = "clap",
         arg(long, alias = "expert", value_name = "lqd|opt|follows", default_value_t)
