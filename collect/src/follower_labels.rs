@@ -23,6 +23,7 @@ pub struct FollowerLabels {
     /// How many flows are kept before those that are over are left out.
     most_flows: usize,
     longest_ns: u64,
+    knows_flows: bool,
 }
 
 /// Times and rows.
@@ -43,6 +44,7 @@ impl FollowerLabels {
             flows: BTreeMap::new(),
             most_flows: FEW_FLOWS,
             longest_ns,
+            knows_flows: false,
         }
     }
 
@@ -57,6 +59,7 @@ impl FollowerLabels {
         };
         self.held.push_back(batch);
         let hashes = arrivals.flows.as_ref().map_or(&[][..], |flows| &flows.hash);
+        self.knows_flows |= hashes.iter().any(|&hash| hash != 0);
         for (row, &hash) in hashes.iter().enumerate() {
             let (time_ns, switch_id) = (arrivals.time_ns[row], arrivals.switch_id[row]);
             if let Some(spec) = self.specs.get(switch_id).filter(|_| hash != 0) {
@@ -84,6 +87,11 @@ impl FollowerLabels {
     pub fn finish(&mut self) -> impl Iterator<Item = LabelledBatch> {
         self.first = self.next;
         self.held.drain(..)
+    }
+
+    /// Whether the flow of any packet so far is known: else no label says anything.
+    pub fn knows_flows(&self) -> bool {
+        self.knows_flows
     }
 
     /// Rows whose labels are not known.

@@ -44,7 +44,7 @@ impl<'a, S> PolicySite<'a, S> {
         flip_probability: f64,
     ) -> Result<Box<dyn Predictor + Send>, BuildError> {
         let predictor: Box<dyn Predictor + Send> = match (self.model.take(), file) {
-            (Some(PolicyModel::Predictor(predictor)), _) => predictor,
+            (Some(PolicyModel::Predictor(predictor)), _) => of_queues(predictor)?,
             (None, None) => Box::new(AlwaysAccept),
             _ => return Err(BuildError::NoModel { policy, expected: "drop oracle" }),
         };
@@ -56,6 +56,17 @@ impl<'a, S> PolicySite<'a, S> {
             _ => Err(BuildError::parameter("flip_probability", "expected 0 to 1")),
         }
     }
+}
+
+/// Refuses a model of followers where LQD's drops are asked for.
+pub(crate) fn of_queues(
+    predictor: Box<dyn Predictor + Send>,
+) -> Result<Box<dyn Predictor + Send>, BuildError> {
+    if predictor.features().looks_at_flows() {
+        let problem = "has features of flows, expected a drop oracle; ask it by the policy reserve";
+        return Err(BuildError::parameter("model", problem));
+    }
+    Ok(predictor)
 }
 
 /// A trained model, read by the caller.

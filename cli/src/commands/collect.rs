@@ -33,8 +33,13 @@ pub(crate) fn run(args: &CollectArgs, progress: &dyn Progress) -> Result<(), Fai
 }
 
 fn next(traces: &Path, label: Label) -> String {
-    let command = if label == Label::Follows { "train" } else { "report" };
-    output::next(&format!("dropcast {command} --data {}", output::argument(traces)))
+    let traces = output::argument(traces);
+    output::next(&match label {
+        Label::Follows => {
+            format!("dropcast train --data {traces} --features flow11 --output model.json")
+        }
+        Label::Lqd | Label::Opt => format!("dropcast report --data {traces}"),
+    })
 }
 
 fn folder_text(label: Label, collected: &FolderCollected) -> String {

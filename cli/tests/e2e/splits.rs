@@ -147,7 +147,19 @@ fn a_trace_can_say_which_packets_are_followed() {
     let collect = "collect --events events.parquet --label follows --features flow11";
     let said = room.good(&format!("{collect} -o flows.parquet"));
     assert!(said.contains("followed by 3 packets of their flow"), "{said}");
-    assert!(said.contains("dropcast train --data flows.parquet"), "{said}");
+    let train = "train --data flows.parquet --features flow11 --output model.json";
+    assert!(said.contains(&format!("dropcast {train}")), "{said}");
+    room.good_with_notes(train);
+    let plain = "time_ns,port,queue,size_bytes,kind\n1,0,0,100,arrival\n2,0,0,100,arrival\n";
+    room.write("plain.csv", plain);
+    let refused = "collect --events plain.csv --switch leaf.toml --label follows -o plain.parquet";
+    room.write(
+        "leaf.toml",
+        "ports = 1\nbuffer_bytes = 10000\nline_rate_bps = 10000000000\nbase_rtt_ns = 10000\n",
+    );
+    let said = room.dropcast(refused);
+    assert!(said.code == Some(1) && said.stderr.contains("no packet's flow"), "{said}");
+    assert!(!room.path("plain.parquet").exists());
     let found = json(&room.good(&format!("{collect} -o flows.parquet --format json")));
     let [rows, followed] = ["rows", "drops"].map(|name| found[name].as_u64().expect("a count"));
     assert!(rows / 4 < followed && followed < rows, "{followed} of {rows}");

@@ -268,6 +268,12 @@ impl<'a, S: Sink> Labeller<'a, S> {
             Relabel::Followers { labels, .. } => {
                 let mut rest = labels.push(last);
                 rest.extend(labels.finish());
+                let has_rows = self.counts.rows > 0 || rest.iter().any(|rows| !rows.is_empty());
+                if has_rows && !labels.knows_flows() {
+                    let problem = "tells no packet's flow, so what follows is not known; label events with \
+                                   flow_hash";
+                    return Err(PipelineError::unfit(name, problem));
+                }
                 rest
             }
         };

@@ -7,6 +7,7 @@
 
 use super::real_queues::{FeatureSource, RealQueues};
 use crate::about::{About, PolicyParameters, Sees};
+use crate::policy_site::of_queues;
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, LineRate, ModelKind, Packet, Policy, PolicyModel,
     PolicySite, PolicySpec, Predictor, Service, VirtualLqd,
@@ -220,7 +221,9 @@ impl OracleParameters {
                     let problem = "is of the untrained rule; leave it out, or leave out model";
                     return Err(BuildError::parameter("horizon_ns", problem));
                 }
-                (Some(PolicyModel::Predictor(predictor)), _, None) => (predictor, spec.base_rtt_ns),
+                (Some(PolicyModel::Predictor(predictor)), _, None) => {
+                    (of_queues(predictor)?, spec.base_rtt_ns)
+                }
                 (None, None, Some(0)) => {
                     return Err(BuildError::parameter("horizon_ns", "is 0, expected at least 1"));
                 }

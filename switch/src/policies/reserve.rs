@@ -151,6 +151,11 @@ impl ReserveParameters {
             (None, None) => Box::new(LongMessages),
             _ => return Err(BuildError::NoModel { policy: "reserve", expected: "drop oracle" }),
         };
+        if !predictor.features().looks_at_flows() {
+            let problem =
+                "has no feature of flows, expected a model of followers (docs/reserve.md)";
+            return Err(BuildError::parameter("model", problem));
+        }
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
         Ok(Reserve::new(spec, base, predictor, self.share))
     }

@@ -2,11 +2,22 @@
 
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
+use dropcast_runtime::DropOracle;
 use dropcast_switch::policies::reserve::{LongMessages, Reserve, ReserveParameters};
 use dropcast_switch::{
-    Buffer, CompleteSharing, Decision, Packet, Policy, PolicySite, PolicySpec, Recorded,
+    Buffer, CompleteSharing, Decision, Live, Packet, Policy, PolicyModel, PolicySite, PolicySpec,
+    Recorded,
 };
 use proptest::prelude::*;
+
+/// Takes no packet for followed.
+struct Never;
+
+impl DropOracle for Never {
+    fn predicts_drop(&self, _: &[u32]) -> bool {
+        false
+    }
+}
 
 /// The rule in other words, over Complete Sharing: a packet with an odd number is followed.
 struct Slow {
@@ -80,4 +91,21 @@ fn what_cannot_be_is_refused() {
     let refused_base = nested.policy(PolicySite::new(&spec, 1)).err().expect("refused").to_string();
     assert_eq!(refused_base, "base: credence has a model, expected a policy without one");
     assert!(refused("reserve:model=m.json").contains("no model is given"));
+    // Each decision asks the models that are for it.
+    let with = |policy: &str, features: &str| {
+        let features = features.parse().expect("known features");
+        let live = Live { features, oracle: Never };
+        let model = Some(PolicyModel::Predictor(Box::new(live)));
+        let policy: PolicySpec = policy.parse().expect("a policy");
+        policy
+            .build(PolicySite { model, ..PolicySite::new(&spec, 1) })
+            .err()
+            .map(|error| error.to_string())
+    };
+    assert_eq!(with("reserve:model=m.json", "flow11"), None);
+    assert!(with("reserve:model=m.json", "level4").is_some_and(|why| why.contains("followers")));
+    for policy in ["credence:model=m.json", "oracle:model=m.json"] {
+        assert_eq!(with(policy, "level4"), None);
+        assert!(with(policy, "flow11").is_some_and(|why| why.contains("reserve")), "{policy}");
+    }
 }
