@@ -270,7 +270,7 @@ impl<'a, S: Sink> Labeller<'a, S> {
                 rest.extend(labels.finish());
                 let has_rows = self.counts.rows > 0 || rest.iter().any(|rows| !rows.is_empty());
                 if has_rows && !labels.knows_flows() {
-                    let problem = "tells no packet's flow, so what follows is not known; label events with \
+                    let problem = "has no packet's flow, so what follows is not known; label events with \
                                    flow_hash";
                     return Err(PipelineError::unfit(name, problem));
                 }
