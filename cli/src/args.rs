@@ -2,6 +2,7 @@
 
 mod collect;
 mod counters;
+mod headings;
 mod output_path;
 mod switch;
 
@@ -9,6 +10,7 @@ pub(crate) use collect::CollectArgs;
 pub(crate) use counters::CountersArgs;
 pub(crate) use switch::SwitchArgs;
 
+use self::headings::under_heading;
 use self::output_path::output_path;
 use clap::{Args, Parser, Subcommand};
 use dropcast_export::Target;
@@ -105,11 +107,14 @@ pub(crate) enum Command {
 /// goes into one folder, RUNS/NAME, together with a config.toml that reproduces it. Where LQD drops
 /// nothing, the run ends with what every policy transmits: there is nothing to train on.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_args(under_heading),
+    after_long_help = "\
 Examples:
   dropcast run
   dropcast run --events events.parquet --switch switch.toml --name mine
-  dropcast run --config runs/mine/config.toml")]
+  dropcast run --config runs/mine/config.toml"
+)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) task: RunTask,
@@ -153,12 +158,15 @@ pub(crate) struct SimulateArgs {
 /// Parameters have scikit-learn's names and meanings. The model is measured on the rows that the
 /// split keeps for testing, or on --test files.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_args(under_heading),
+    after_long_help = "\
 Examples:
   dropcast train --data trace.parquet --n-estimators 4 --max-depth 4 -o model.json
   dropcast train --data trace.parquet --validation-share 0.2 --vote eta -o model.json
   dropcast train --data trace.parquet --n-estimators 8 --budget ternary-entries=256 -o model.json
-  dropcast train --data one.parquet two.parquet --cross-validate runs -o model.json")]
+  dropcast train --data one.parquet two.parquet --cross-validate runs -o model.json"
+)]
 pub(crate) struct TrainArgs {
     /// Labelled traces: ours (docs/trace.md) or the Credence artifact's CSV.
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]

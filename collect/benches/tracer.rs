@@ -2,11 +2,11 @@
 //!
 //! `cargo bench -p dropcast-collect --bench tracer` prints events per second for each way of draining the
 //! queues and each set of features, on two switches; at line rate also with reserved bytes for each queue
-//! and with pauses. Words after `--` choose among the lines. Fixed seed; the fastest of several passes
-//! counts, because other load only slows a pass down.
+//! and with pauses. The lines `followers` label rows that are traced by what follows them, without tracing them. Words after `--`
+//! choose among the lines. Fixed seed; the fastest of several passes counts, because other load only slows a pass down.
 
 use dropcast_arrivals::LeafWorkload;
-use dropcast_collect::Tracer;
+use dropcast_collect::{FollowerLabels, Tracer};
 use dropcast_data::{
     CollectSettings, Departures, Event, EventBatch, EventKind, LabelledBatch, SwitchSpec,
     SwitchSpecs,
@@ -53,6 +53,12 @@ fn main() -> std::io::Result<()> {
                 let (events, rate) = fastest(&spec, settings, &set, &events);
                 writeln!(out, "{} {events:9} events  {:6.1} M events/s", case(&set), rate / 1e6)?;
             }
+        }
+        let case = format!("followers {name:20}");
+        if is_wanted(&case) {
+            let (spec, events) = workload();
+            let (rows, rate) = followers(&spec, &events);
+            writeln!(out, "{case} {rows:9} events  {:6.1} M events/s", rate / 1e6)?;
         }
     }
     Ok(())
@@ -128,6 +134,28 @@ fn fastest(
                 black_box(tracer.push(batch).expect("generated events are valid"));
             }
             black_box(tracer.finish());
+            start.elapsed().as_secs_f64()
+        })
+        .fold(f64::INFINITY, f64::min);
+    (count, count as f64 / seconds)
+}
+
+/// Number of rows, and rows per second in the fastest pass of labelling them by what follows.
+fn followers(spec: &SwitchSpec, events: &[EventBatch]) -> (usize, f64) {
+    let specs = SwitchSpecs::Same(spec.clone());
+    let settings = CollectSettings::default();
+    let mut tracer = Tracer::new(specs.clone(), settings, FeatureSet::none()).with_flows();
+    let push = |batch| tracer.push(batch).expect("generated events are valid");
+    let mut rows: Vec<LabelledBatch> = events.iter().map(push).collect();
+    rows.push(tracer.finish());
+    let count = rows.iter().map(LabelledBatch::len).sum::<usize>();
+    let seconds = (0..PASSES)
+        .map(|_| {
+            let rows = rows.clone();
+            let mut labels = FollowerLabels::new(specs.clone());
+            let start = Instant::now();
+            rows.into_iter().for_each(|batch| drop(black_box(labels.push(batch))));
+            labels.finish().for_each(|batch| drop(black_box(batch)));
             start.elapsed().as_secs_f64()
         })
         .fold(f64::INFINITY, f64::min);

@@ -151,7 +151,7 @@ pub struct TrainSettings {
     /// How the vote threshold is chosen: credence (the default: the surest gain in bytes of Credence over no oracle, by
     /// replay of the validation and training rows; no predicted drop if no gain is beyond noise); or on the validation
     /// rows: eta, by replay; f1; eta-bound; cost:FALSE_DROP:FALSE_ACCEPT; or
-    /// fixed:SHARE. Traces that cannot be replayed default to f1.
+    /// fixed:SHARE. Traces that cannot be replayed default to f1, labels of followers to fixed:0.8.
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vote: Option<VoteRule>,

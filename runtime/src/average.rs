@@ -16,7 +16,7 @@ impl Average {
     }
 
     /// The averaged value is `x` from `now_ns` on. `docs/features.md` defines the average;
-    /// `docs/c-header.md` says why integers suffice.
+    /// `docs/runtime.md` says why integers suffice.
     pub(crate) fn update(&mut self, x: u32, now_ns: u64, tau_ns: u64) {
         let elapsed_ns = now_ns.saturating_sub(self.updated_ns);
         self.value = averaged(self.value, x, elapsed_ns, tau_ns);

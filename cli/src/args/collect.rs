@@ -1,5 +1,6 @@
 //! Arguments of `dropcast collect`.
 
+use super::headings::under_heading;
 use clap::Args;
 use dropcast_pipeline::collect::CollectTask;
 use dropcast_terminal::Format;
@@ -10,11 +11,14 @@ use std::path::PathBuf;
 /// Writes one row per arrival, in order of arrival: its features, and whether LQD would have
 /// dropped it (docs/trace.md).
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    mut_args(under_heading),
+    after_long_help = "\
 Examples:
   dropcast collect --events events.parquet --switch leaf.toml -o trace.parquet
   dropcast collect --events log.csv --switch s.toml --column time_ns=ts --time-unit us -o t.parquet
-  dropcast collect --events port0.pcap port1.pcap --switch leaf.toml -o trace.parquet")]
+  dropcast collect --events port0.pcap port1.pcap --switch leaf.toml -o trace.parquet"
+)]
 pub(crate) struct CollectArgs {
     /// Packet events: Parquet or CSV (docs/events.md), an ns-3 ASCII trace (docs/ns3-ascii.md),
     /// captures (docs/pcap.md); - for standard input. Several files are merged by time. A folder:

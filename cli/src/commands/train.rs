@@ -48,13 +48,13 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
     }
 }
 
-/// The command that goes on from a model.
-/// A report replays arrivals, which tells nothing of flows.
+/// The command that goes on from a model of flows: no report replays what senders repeat.
 fn next_of_flows(args: &TrainArgs) -> String {
     let model = output::argument(&args.output);
     output::next(&format!("dropcast export {model} --target c --output tables"))
 }
 
+/// The command that goes on from a model.
 fn next(args: &TrainArgs) -> String {
     let data = if args.test.is_empty() { &args.data } else { &args.test };
     let model = output::argument(&args.output);

@@ -8,12 +8,12 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// The README's commands on a trace whose drops are all in a few milliseconds.
+/// The README's commands on a trace whose drops are all in a few milliseconds: little load, short bursts.
 #[test]
 #[ignore = "slow"]
 fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
     let room = Room::new();
-    room.good("simulate --seed 7 --duration-ms 40 -o events.parquet");
+    room.good("simulate --seed 11 --duration-ms 40 --load 0.5 --burst 0.5 -o events.parquet");
     room.good("collect --events events.parquet -o trace.parquet");
     let said = room.dropcast("train --data trace.parquet --split time -o m.json");
     assert!(said.code == Some(1) && said.stderr.contains("validation rows is a drop"), "{said}");
@@ -34,7 +34,6 @@ fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
     for field in ["split", "passed_over"] {
         assert_eq!(provenance[field], trained[field]);
     }
-    // 348 validation rows like thresholds that lose hundreds of packets of the test rows.
     for unit in ["packets", "bytes"] {
         assert!(trained["gain"]["always_accept"][unit].as_i64() >= Some(0), "{said}");
     }
@@ -174,6 +173,16 @@ fn a_trace_can_say_which_packets_are_followed() {
     }
     let said = room.dropcast(&format!("{train} --vote credence"));
     assert!(said.code == Some(1) && said.stderr.contains("choose another vote rule"), "{said}");
+    // No policy asks a model of other labels' rows.
+    room.good("collect --events events.parquet --features flow_gap -o lqd.parquet");
+    room.good("collect --events events.parquet --label follows --features rank -o ranks.parquet");
+    for (trace, feature, why) in
+        [("lqd", "flow_gap", "collect with --label follows"), ("ranks", "rank", "choose flow11")]
+    {
+        let train = format!("train --data {trace}.parquet --features {feature} -o other.json");
+        let said = room.dropcast(&train);
+        assert!(said.code == Some(1) && said.stderr.contains(why), "{said}");
+    }
 }
 
 /// Labels of the optimum are trained on. A report, whose words are of LQD, refuses them.

@@ -15,6 +15,9 @@
 #define dropcast_remember DROPCAST_NAME(remember)
 #define dropcast_least DROPCAST_NAME(least)
 #define dropcast_most DROPCAST_NAME(most)
+#define dropcast_flow_begins DROPCAST_NAME(flow_begins)
+#define dropcast_flow_counts DROPCAST_NAME(flow_counts)
+#define dropcast_flow_passes DROPCAST_NAME(flow_passes)
 #define dropcast_flow_arrives DROPCAST_NAME(flow_arrives)
 #endif
 
@@ -76,9 +79,8 @@ DROPCAST_FUNCTION uint16_t dropcast_most(const uint16_t *counts)
 }
 #endif
 
-/* A packet of the flow arrives at now_ns, which never goes back: writes its features into the row, and remembers it. A packet whose
- * flow is not known has a flow of zeros. */
-DROPCAST_FUNCTION void dropcast_flow_arrives(struct dropcast_flow *flow, uint64_t now_ns, DROPCAST_ROW x)
+/* Begins a burst or a message, if the gap before now_ns ends the last; returns the gap. */
+DROPCAST_FUNCTION uint32_t dropcast_flow_begins(struct dropcast_flow *flow, uint64_t now_ns)
 {
     const uint64_t gap_ns = now_ns > flow->last_ns ? now_ns - flow->last_ns : 0u;
     const uint32_t gap = flow->packets > 0 && gap_ns < 0xffffffffu ? (uint32_t)gap_ns : 0xffffffffu;
@@ -95,6 +97,32 @@ DROPCAST_FUNCTION void dropcast_flow_arrives(struct dropcast_flow *flow, uint64_
         flow->bursts = dropcast_one_more(flow->bursts);
         flow->burst = 0;
     }
+    return gap;
+}
+
+/* Counts a packet. */
+DROPCAST_FUNCTION void dropcast_flow_counts(struct dropcast_flow *flow, uint64_t now_ns)
+{
+    flow->burst = dropcast_one_more(flow->burst);
+    flow->packets = dropcast_one_more(flow->packets);
+    if (flow->bursts == 0) {
+        flow->first = dropcast_one_more(flow->first);
+    }
+    flow->last_ns = now_ns;
+}
+
+/* A packet of the flow arrives at now_ns, which never goes back, and nothing asks for its features: remembers it. */
+DROPCAST_FUNCTION void dropcast_flow_passes(struct dropcast_flow *flow, uint64_t now_ns)
+{
+    dropcast_flow_begins(flow, now_ns);
+    dropcast_flow_counts(flow, now_ns);
+}
+
+/* The same, and writes its features into the row. A packet whose flow is not known has a flow of zeros. */
+DROPCAST_FUNCTION void dropcast_flow_arrives(struct dropcast_flow *flow, uint64_t now_ns, DROPCAST_ROW x)
+{
+    const uint32_t gap = dropcast_flow_begins(flow, now_ns);
+
 #ifdef DROPCAST_FEATURE_FLOW_BURST
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_FLOW_BURST] = flow->burst;
 #endif
@@ -128,10 +156,8 @@ DROPCAST_FUNCTION void dropcast_flow_arrives(struct dropcast_flow *flow, uint64_
 #ifdef DROPCAST_FEATURE_FLOW_MOST_MESSAGE
     DROPCAST_VALUES(x)[DROPCAST_FEATURE_FLOW_MOST_MESSAGE] = dropcast_most(flow->messages);
 #endif
-    flow->burst = dropcast_one_more(flow->burst);
-    flow->packets = dropcast_one_more(flow->packets);
-    if (flow->bursts == 0) {
-        flow->first = dropcast_one_more(flow->first);
-    }
-    flow->last_ns = now_ns;
+    dropcast_flow_counts(flow, now_ns);
+#ifndef DROPCAST_FEATURE_FLOW_GAP
+    (void)gap;
+#endif
 }

@@ -97,7 +97,7 @@ impl LabelledTraces {
     /// Traces with these features, scaled to the largest of their buffers.
     ///
     /// # Errors
-    /// If a trace is given twice, or the time constants of features differ.
+    /// If a trace is given twice, the time constants of features differ, or labels and features are not both of flows.
     pub fn new(traces: Vec<LabelledTrace>, features: &FeatureSet) -> Result<Self, PipelineError> {
         let buffers = traces.iter().flat_map(LabelledTrace::specs).map(|spec| spec.buffer_bytes);
         let buffer_bytes = buffers.max();
@@ -105,6 +105,7 @@ impl LabelledTraces {
         let traces = LabelledTraces { traces, features, buffer_bytes, kept };
         traces.time_constant_ns()?;
         refuse_repeats(&traces.traces)?;
+        traces.traces.iter().try_for_each(|trace| trace.check_flows(&traces.features))?;
         Ok(traces)
     }
 
@@ -372,6 +373,23 @@ impl LabelledTrace {
                 Err(PipelineError::unfit(&self.name, problem))
             }
         }
+    }
+
+    /// Refuses features of flows for labels that are not, and the reverse: no policy asks such a model.
+    fn check_flows(&self, features: &FeatureSet) -> Result<(), PipelineError> {
+        let problem = match (self.label(), features.looks_at_flows()) {
+            (Label::Follows, true) | (Label::Lqd | Label::Opt, false) => return Ok(()),
+            (Label::Follows, false) if features.is_empty() => return Ok(()),
+            (Label::Follows, false) => {
+                "says which packets are followed, which only features of flows can predict; choose flow11, or collect \
+                 without --label follows"
+            }
+            (Label::Lqd | Label::Opt, true) => {
+                "does not say which packets are followed, while features of flows predict that; collect with --label \
+                 follows, or choose other features"
+            }
+        };
+        Err(PipelineError::unfit(&self.name, problem))
     }
 
     /// Whether it tells what a replay of its arrivals needs.

@@ -1,13 +1,23 @@
 //! Exported code of flows gives the features of [`FlowMemory`], value for value.
 
 use crate::agreement::missing;
+use crate::forests::{Shape, random_forest};
 use crate::replay::{GCC, GXX, compile, files_of, found, read_values, write_files};
-use dropcast_features::FeatureSet;
+use dropcast_data::SwitchSpec;
+use dropcast_export::{Origin, export};
+use dropcast_features::{BufferView, FeatureSet};
+use dropcast_forest::Forest;
 use dropcast_runtime::{FLOW_FEATURES, FlowMemory};
+use dropcast_switch::policies::reserve::Reserve;
+use dropcast_switch::{
+    Buffer, CompleteSharing, Decision, Fit, LineRate, Live, Packet, Policy, Switch,
+};
 use dropcast_verify::{Built, VerifyError};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::cell::RefCell;
 use std::fs;
+use std::rc::Rc;
 
 const FLOWS: usize = 4;
 
@@ -65,10 +75,12 @@ struct Step<'a> {
     after: &'a [u32],
 }
 
-/// Takes records of a flow and a time from standard input; prints the flow as it is found, the features, and the flow as it is left.
+/// Takes records of a flow and a time from standard input; prints the flow as it is found, the features, and the flow as it is left. Ends
+/// early if a packet leaves another flow when nothing asks for its features.
 const PROGRAM: &str = r#"
 #include "m.h"
 #include <stdio.h>
+#include <string.h>
 
 static struct m_flow flows[4];
 
@@ -79,10 +91,14 @@ int main(void)
     uint32_t record[3], x[M_N_FEATURES];
 
     while (fread(record, sizeof record, 1, stdin) == 1) {
-        struct m_flow *flow = &flows[record[0]];
+        struct m_flow *flow = &flows[record[0]], passed = *flow;
 
         fwrite(flow, sizeof *flow, 1, stdout);
+        m_flow_passes(&passed, record[1] | (uint64_t)record[2] << 32);
         m_flow_arrives(flow, record[1] | (uint64_t)record[2] << 32, x);
+        if (memcmp(&passed, flow, sizeof passed) != 0) {
+            return 1;
+        }
         fwrite(x, sizeof x, 1, stdout);
         fwrite(flow, sizeof *flow, 1, stdout);
     }
@@ -184,6 +200,91 @@ fn headers_have_the_features_of_their_model_alone() {
         replays("c", &set, 32_000, &arrivals);
     }
     replays("cpp", some[0], 32_000, &arrivals);
+}
+
+/// The program of docs/reserve.md: records of a flow, a time, and the bytes of the packet's queue and of all.
+const RESERVE_MAIN: &str = r#"
+#include <stdio.h>
+
+static struct flows_flow flows[4];
+
+int main(void)
+{
+    uint32_t record[5], answer;
+
+    while (fread(record, sizeof record, 1, stdin) == 1) {
+        const uint64_t now_ns = record[1] | (uint64_t)record[2] << 32;
+
+        answer = (uint32_t)is_dropped(&flows[record[0]], now_ns, record[3], record[4]);
+        fwrite(&answer, sizeof answer, 1, stdout);
+    }
+    return 0;
+}
+"#;
+
+/// Complete Sharing that notes what each packet finds.
+#[derive(Default)]
+struct Notes(Rc<RefCell<Vec<[u32; 2]>>>);
+
+impl Policy for Notes {
+    fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
+        let found = [buffer.shared_lengths()[packet.queue], buffer.occupancy_bytes()];
+        self.0.borrow_mut().push(found);
+        CompleteSharing.decide(buffer, packet, now)
+    }
+}
+
+/// Which of the packets, the reserve drops: by the policy, and by the page's program.
+#[test]
+fn the_decision_on_the_page_is_that_of_the_policy() {
+    let page = include_str!("../../../../docs/reserve.md");
+    let page = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next());
+    let page = page.expect("a program");
+    let Some(compiler) = found(GCC) else { return };
+    let features: FeatureSet = "flow11".parse().expect("a set");
+    let shape = Shape { trees: 4, depth: 4, features: FLOW_FEATURES, largest: 60, stops: 0 };
+    let forest = Forest { features: features.names(), ..random_forest(shape, 3) };
+    let spec = SwitchSpec::uniform(20, 10_000_000_000, 260_000, 32_000);
+    let mut origin = Origin::new("flows", &"0123456789abcdef".repeat(4), &features);
+    origin.average_ns = Some(spec.base_rtt_ns);
+    let files = export(&forest, &origin, "c".parse().expect("a target")).expect("exportable");
+
+    let noted = Notes::default();
+    let notes = Rc::clone(&noted.0);
+    let predictor = Live { features, oracle: forest };
+    let policy = Reserve::new(&spec, noted, predictor, 0.15);
+    let mut switch = Switch::new(&spec, Fit::Exact, policy, LineRate::new(&spec));
+    let (mut records, mut expected) = (Vec::new(), Vec::new());
+    // Four flows to two ports, about twice as fast as these send.
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut now_ns = 0_u64;
+    for id in 0..60_000 {
+        now_ns +=
+            if random.random_range(0..2_000) == 0 { 400_000 } else { random.random_range(0..600) };
+        let flow = random.random_range(0..FLOWS);
+        let packet = Packet { flow_hash: flow as u64 + 1, ..Packet::new(id, flow % 2, 1_500) };
+        let is_accepted = switch.arrive(&packet, now_ns);
+        let [own, used] = notes.borrow_mut().pop().expect("a packet is decided about");
+        records.extend([flow as u32, now_ns as u32, (now_ns >> 32) as u32, own, used]);
+        expected.push((is_accepted, used));
+    }
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in files {
+        fs::write(folder.path().join(file.name), file.bytes).expect("written");
+    }
+    let program = ["#include \"flows.h\"\n", page, RESERVE_MAIN].concat();
+    fs::write(folder.path().join("program.c"), program).expect("written");
+    compile(&compiler, folder.path(), "program", "c");
+    let records: Vec<u8> = records.into_iter().flat_map(u32::to_le_bytes).collect();
+    fs::write(folder.path().join("arrivals"), records).expect("written");
+    let dropped = read_values(folder.path(), "program", "arrivals");
+    assert_eq!(dropped.len(), expected.len());
+    // A packet that does not fit is dropped in any case.
+    let fitting = || expected.iter().zip(&dropped).filter(|((_, used), _)| used + 1_500 <= 260_000);
+    assert!(fitting().all(|((is_accepted, _), &dropped)| *is_accepted == (dropped == 0)));
+    let drops = fitting().filter(|((is_accepted, _), _)| !is_accepted).count();
+    assert!((300..10_000).contains(&drops), "{drops}");
 }
 
 /// The context: a flow's state, a time, and which value is asked for: a feature, or a word of the state after that.

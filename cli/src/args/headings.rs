@@ -1,0 +1,65 @@
+//! Headings of help: options that few need are behind the others.
+
+use clap::Arg;
+
+/// What options are about, and their names in code.
+const HEADINGS: [(&str, &[&str]); 5] = [
+    ("How events are read", &["columns", "time_unit", "drops", "drop_window_ms", "on_bad_row"]),
+    ("How virtual LQD runs", &["departures", "victim", "strict_fit", "max_waiting_rows"]),
+    (
+        "How trees grow",
+        &[
+            "trainer",
+            "max_features",
+            "min_samples_leaf",
+            "min_samples_split",
+            "criterion",
+            "class_weight",
+            "monotone",
+            "max_bins",
+            "no_bootstrap",
+            "max_samples",
+            "refit_leaves",
+        ],
+    ),
+    (
+        "How rows are divided",
+        &[
+            "by",
+            "train_share",
+            "validation_share",
+            "guard_ns",
+            "test_switches",
+            "validation_switches",
+        ],
+    ),
+    ("Several models", &["cross_validate", "model_per"]),
+];
+
+/// The option under its heading, if it has one.
+pub(super) fn under_heading(option: Arg) -> Arg {
+    let name = option.get_id().as_str();
+    let heading = HEADINGS.into_iter().find(|(_, names)| names.contains(&name));
+    match heading {
+        Some((heading, _)) => option.help_heading(heading),
+        None => option,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HEADINGS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_name_is_of_an_option() {
+        let command = crate::command();
+        let options = command.get_subcommands().flat_map(clap::Command::get_arguments);
+        let known: BTreeSet<_> = options
+            .filter(|option| option.get_help_heading().is_some())
+            .map(|option| option.get_id().as_str())
+            .collect();
+        let named: BTreeSet<_> = HEADINGS.iter().flat_map(|(_, names)| *names).copied().collect();
+        assert_eq!(known, named);
+    }
+}
