@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
 }
 
 /// The command that goes on from a model.
-/// A report replays arrivals, which tells nothing of flows.
+/// A report replays arrivals, which shows nothing of flows.
 fn next_of_flows(args: &TrainArgs) -> String {
     let model = output::argument(&args.output);
     output::next(&format!("dropcast export {model} --target c --output tables"))
