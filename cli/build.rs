@@ -1,4 +1,4 @@
-//! Tells the command which commit it was built from.
+//! Records in the command which commit it was built from.
 
 use std::path::Path;
 use std::process::Command;

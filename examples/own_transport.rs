@@ -7,7 +7,7 @@
 use dropcast_fabric::{
     CongestionControl, Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList,
 };
-use dropcast_fabric::{Simulation, Told, Transport, Unwatched, Window};
+use dropcast_fabric::{Feedback, Simulation, Transport, Unwatched, Window};
 use dropcast_switch::PolicySpec;
 use std::error::Error;
 
@@ -19,7 +19,7 @@ impl CongestionControl for TwoSegments {
         window.cwnd_bytes = 2 * window.segment_bytes;
     }
 
-    fn told(&mut self, window: &mut Window, _: &Told<'_>) {
+    fn ack_received(&mut self, window: &mut Window, _: &Feedback<'_>) {
         window.cwnd_bytes = 2 * window.segment_bytes;
     }
 }

@@ -22,9 +22,9 @@ pub(crate) struct SwitchTracer {
     last_time_ns: u64,
 }
 
-/// What events tell besides rows.
+/// What events show besides rows.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Findings {
     /// Pauses that have ended.
     pub(crate) pauses: Vec<Pause>,
     /// Push-outs at the real switch whose packet was not found.
@@ -70,7 +70,7 @@ impl SwitchTracer {
         events: &[Event],
         own: &[u32],
         waiting: &mut Waiting,
-        told: &mut Told,
+        findings: &mut Findings,
     ) -> Result<(), CollectError> {
         let SwitchTracer { spec, queues, paused_since, has_arrivals, has_departures, last_time_ns } =
             self;
@@ -80,9 +80,9 @@ impl SwitchTracer {
                 let mut kinds = events.iter().map(|event| event.kind);
                 *has_arrivals |= kinds.clone().any(EventKind::is_arrival);
                 *has_departures |= kinds.any(|kind| kind == EventKind::Departure);
-                trace(lqd, spec, paused_since, events, own, waiting, told)
+                trace(lqd, spec, paused_since, events, own, waiting, findings)
             }
-            Queues::LineRate(lqd) => trace(lqd, spec, paused_since, events, own, waiting, told),
+            Queues::LineRate(lqd) => trace(lqd, spec, paused_since, events, own, waiting, findings),
         }
     }
 
@@ -158,7 +158,7 @@ impl Drain for Observed {
         lqd.advance(event.time_ns, |row, outcome| waiting.resolve(row, outcome));
     }
 
-    /// The departures tell.
+    /// Observed departures reflect the pause already.
     fn will_change(&mut self, _: PauseChange) {}
 }
 
@@ -170,7 +170,7 @@ fn trace<S: Drain>(
     events: &[Event],
     own: &[u32],
     waiting: &mut Waiting,
-    told: &mut Told,
+    findings: &mut Findings,
 ) -> Result<(), CollectError> {
     let columns = own.len() / events.len().max(1);
     for (row, event) in events.iter().enumerate() {
@@ -182,7 +182,7 @@ fn trace<S: Drain>(
         let values = &own[row * columns..][..columns];
         match event.kind {
             EventKind::Drop(DropReason::PushOut) => {
-                told.unmatched_push_outs += u64::from(!waiting.push_out(event));
+                findings.unmatched_push_outs += u64::from(!waiting.push_out(event));
             }
             EventKind::Arrival | EventKind::Drop(_) => {
                 S::serve(lqd, time_ns, waiting);
@@ -196,9 +196,9 @@ fn trace<S: Drain>(
                     PauseChange { time_ns: time_ns.saturating_add(1), queue: at, is_paused };
                 if is_paused != paused_since.contains_key(&at) {
                     lqd.service_mut().will_change(change);
-                    told.pauses.extend(ended_pause(paused_since, event, change));
+                    findings.pauses.extend(ended_pause(paused_since, event, change));
                 }
-                if told.pauses.len() > Pause::MOST {
+                if findings.pauses.len() > Pause::MOST {
                     return Err(CollectError::TooManyPauses { time_ns });
                 }
             }

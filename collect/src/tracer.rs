@@ -1,7 +1,7 @@
 //! The tracer: many switches, one stream of rows.
 
 use crate::error::CollectError;
-use crate::switch_tracer::{SwitchTracer, Told};
+use crate::switch_tracer::{Findings, SwitchTracer};
 use crate::waiting::Waiting;
 use dropcast_data::{CollectSettings, EventBatch, LabelledBatch, Pause, SwitchSpec, SwitchSpecs};
 use dropcast_features::FeatureSet;
@@ -25,7 +25,7 @@ pub struct Tracer {
     max_waiting_rows: usize,
     /// How long rows are held after their arrival because their packet may still be pushed out.
     hold_ns: Option<u64>,
-    told: Told,
+    findings: Findings,
 }
 
 impl Tracer {
@@ -44,7 +44,7 @@ impl Tracer {
             switches: Vec::new(),
             max_waiting_rows: Self::DEFAULT_MAX_WAITING_ROWS,
             hold_ns: None,
-            told: Told::default(),
+            findings: Findings::default(),
         }
     }
 
@@ -55,33 +55,33 @@ impl Tracer {
         self
     }
 
-    /// Expects events that tell of push-outs at the real switch. Rows are then held for as long as
+    /// Expects events that record push-outs at the real switch. Rows are then held for as long as
     /// a full buffer takes to drain through all queues of the slowest port, the last 2^20 of them at
     /// most, because their packets may still be pushed out.
     pub fn with_push_outs(mut self) -> Self {
         let hold_ns =
             |spec: &SwitchSpec| spec.drain_ns().saturating_mul(spec.queues_per_port.into());
         self.hold_ns = self.specs.all().map(hold_ns).max();
-        self.waiting.tell_push_outs();
+        self.waiting.keep_flow_halves();
         self
     }
 
-    /// Expects events that tell which packets the real switch dropped: rows tell it, too, also while it has
+    /// Expects events that record which packets the real switch dropped: rows record it, too, also while it has
     /// dropped none.
     pub fn with_real_drops(mut self) -> Self {
-        self.waiting.tell_drops();
+        self.waiting.keep_drops();
         self
     }
 
-    /// Expects events that tell which packets the real switch marked (ECN): rows tell it, too.
+    /// Expects events that record which packets the real switch marked (ECN): rows record it, too.
     pub fn with_ecn_marks(mut self) -> Self {
-        self.waiting.tell_marks();
+        self.waiting.keep_marks();
         self
     }
 
     /// Rows keep of which flows their packets are, for policies that look at flows.
     pub fn with_flows(mut self) -> Self {
-        self.waiting.tell_flows();
+        self.waiting.keep_flows();
         self
     }
 
@@ -90,7 +90,7 @@ impl Tracer {
     pub fn pauses(&self) -> Vec<Pause> {
         let switches = self.switches.iter();
         let open = switches.flat_map(|(id, switch)| switch.open_pauses(*id));
-        let mut pauses: Vec<Pause> = self.told.pauses.iter().copied().chain(open).collect();
+        let mut pauses: Vec<Pause> = self.findings.pauses.iter().copied().chain(open).collect();
         pauses.sort_unstable();
         pauses
     }
@@ -98,7 +98,7 @@ impl Tracer {
     /// Push-outs at the real switch whose packet was not found: no packet of that size and flow
     /// arrived at the queue while rows were held.
     pub fn unmatched_push_outs(&self) -> u64 {
-        self.told.unmatched_push_outs
+        self.findings.unmatched_push_outs
     }
 
     /// The first switch with arrivals and no departures, where observed departures drain the queues.
@@ -129,7 +129,7 @@ impl Tracer {
             let (values, others) = own.split_at(run.len() * columns);
             own = others;
             let switch = self.switch(run[0].switch_id, run[0].time_ns)?;
-            self.switches[switch].1.trace(run, values, &mut self.waiting, &mut self.told)?;
+            self.switches[switch].1.trace(run, values, &mut self.waiting, &mut self.findings)?;
         }
         if let Some(last) = batch.events.last() {
             // A silent switch must not hold up the others' rows.

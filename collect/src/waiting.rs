@@ -24,11 +24,11 @@ pub(crate) struct Waiting {
     features: Vec<u32>,
     outcome: Vec<Option<Outcome>>,
     /// Why the real switch dropped the packet, if it did; none while no row was dropped, unless the input
-    /// tells of drops.
+    /// records drops.
     real_drop: Option<Vec<Option<DropReason>>>,
-    /// Whether the real switch marked the packet (ECN), if the input tells.
+    /// Whether the real switch marked the packet (ECN), if the input records it.
     ecn_mark: Option<Vec<bool>>,
-    /// Half of the flow's hash, enough to find a packet that is pushed out, if the input tells of push-outs.
+    /// Half of the flow's hash, enough to find a packet that is pushed out, if the input records push-outs.
     flow: Option<Vec<u32>>,
 }
 
@@ -44,22 +44,22 @@ impl Waiting {
     }
 
     /// Rows keep of which flows their packets are.
-    pub(crate) fn tell_flows(&mut self) {
+    pub(crate) fn keep_flows(&mut self) {
         self.arrivals.flows = Some(FlowColumns::default());
     }
 
-    /// The input tells which packets the real switch marked.
-    pub(crate) fn tell_marks(&mut self) {
+    /// The input records which packets the real switch marked.
+    pub(crate) fn keep_marks(&mut self) {
         self.ecn_mark = Some(Vec::new());
     }
 
-    /// The input tells which packets the real switch dropped.
-    pub(crate) fn tell_drops(&mut self) {
+    /// The input records which packets the real switch dropped.
+    pub(crate) fn keep_drops(&mut self) {
         self.real_drop = Some(Vec::new());
     }
 
-    /// The input tells which packets the real switch pushed out.
-    pub(crate) fn tell_push_outs(&mut self) {
+    /// The input records which packets the real switch pushed out.
+    pub(crate) fn keep_flow_halves(&mut self) {
         self.flow = Some(Vec::new());
     }
 

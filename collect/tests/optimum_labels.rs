@@ -10,10 +10,10 @@ use proptest::prelude::*;
 /// A packet takes a microsecond on the wire.
 const PACKET_BYTES: u32 = 1_000;
 
-/// A drop-tail switch that is told which packets to refuse.
-struct Told(Vec<bool>);
+/// A drop-tail switch that refuses listed packets.
+struct RefusesListed(Vec<bool>);
 
-impl Policy for Told {
+impl Policy for RefusesListed {
     fn decide(&mut self, buffer: &dropcast_switch::Buffer, packet: &Packet, _: u64) -> Decision {
         if self.0[packet.id as usize] {
             return Decision::Reject;
@@ -79,7 +79,7 @@ proptest! {
                 prop_assert_eq!(outcome, if drop { Outcome::Rejected } else { Outcome::Departed });
             }
         }
-        let mut switch = Switch::new(&spec, Fit::Exact, Told(by_opt.clone()), LineRate::new(&spec));
+        let mut switch = Switch::new(&spec, Fit::Exact, RefusesListed(by_opt.clone()), LineRate::new(&spec));
         let mut nothing = NoObserver;
         for (row, event) in events.iter().enumerate() {
             switch.advance(event.time_ns, &mut nothing);

@@ -107,7 +107,7 @@ CALLS = ["write", "pwrite64", "fsync", "fdatasync", "linkat", "rename", "renamea
 
 
 class Job:
-    """A command and where its results are. Some keep finished parts of an interrupted job: `parts` tells which
+    """A command and where its results are. Some keep finished parts of an interrupted job: `parts` says which
     files. `whole` is the file that says whether the rest is there."""
 
     def __init__(self, name, command, results="out", makes_folder=True, parts=None, whole=None):
@@ -323,12 +323,12 @@ def check(room, job, fresh, what, again):
         for name, digest in files.items():
             if job.parts in name and (name, digest) not in parts[0] | parts[1]:
                 return f"{what}: part {name} is neither the old nor the new one"
-        told = files.get(job.whole)
-        if job.name == "sweep" and told not in (None, *(room.states[job.name, of][0][job.whole] for of in "ab")):
+        whole_digest = files.get(job.whole)
+        if job.name == "sweep" and whole_digest not in (None, *(room.states[job.name, of][0][job.whole] for of in "ab")):
             return f"{what}: {job.whole} is neither the old nor the new one"
         for state in (old, new):
-            if told is not None and told == state.get(job.whole) and job.name == "folder" and files != state:
-                return f"{what}: {job.whole} tells of other files than there are"
+            if whole_digest is not None and whole_digest == state.get(job.whole) and job.name == "folder" and files != state:
+                return f"{what}: {job.whole} lists other files than there are"
     elif job.whole:
         # Without this file, a part of one result is there.
         sets = [set(state.items()) for state in (old, new, room.states[job.name, "a"][0])]

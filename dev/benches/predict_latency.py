@@ -283,7 +283,7 @@ def main():
         values = np.stack([table[name].to_numpy() for name in PAPER4], axis=1)
         drops = table["outcome"].to_numpy() != 1
         if values.max() >= 1 << 24:
-            sys.exit(f"{trace}: values from 2^24 on, which 32-bit floats cannot tell apart")
+            sys.exit(f"{trace}: values from 2^24 on, which 32-bit floats cannot distinguish")
         train = len(drops) * 6 // 10
         trees, depth = map(int, options.forest.split("x"))
         forest = RandomForestClassifier(trees, max_depth=depth, random_state=1)

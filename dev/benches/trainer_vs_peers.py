@@ -57,7 +57,7 @@ def generate(folder, rows, seed):
     """Writes columns of queue lengths and occupancies, with their averages, and rare drops.
 
     The buffer's load goes in bursts of 500 rows. A packet is dropped where the buffer is nearly
-    full and its queue long, with noise that no feature tells of.
+    full and its queue long, with noise that no feature shows.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(seed)

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn features_that_code_cannot_tell_apart_are_refused() {
+    fn features_with_one_name_in_code_are_refused() {
         let names = || vec!["rate-1".to_owned(), "rate_1".to_owned()];
         let tree = Tree { nodes: vec![Node::Leaf { weight: 1 }] };
         let forest = Forest { features: names(), vote_threshold: 0, trees: vec![tree] };

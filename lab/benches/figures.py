@@ -37,8 +37,8 @@ def measure(lab, folder, scale, figure=None):
     """Runs all figures at a scale, or one, unless their pages are there."""
     if not list((folder / scale).glob(f"{figure or ''}*.md")):
         what = [figure] if figure else COMMANDS[scale]
-        told = [lab, "reproduce", *what, "-o", str(folder / scale)]
-        subprocess.run(told, check=True, stdout=subprocess.DEVNULL)
+        arguments = [lab, "reproduce", *what, "-o", str(folder / scale)]
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
 
 
 def command(figure):

@@ -79,9 +79,9 @@ def measure(dropcast, folder, trained, others, labelled, labelled_in_the_loop):
     models = ["open-f1.json", "open.json", "chosen/model.json", "refined/model.json"]
     policies = ["credence", "lqd", *(f"credence:model={model}" for model in models)]
     for name in workloads:
-        told = run("simulate", f"{name}.toml", "--seed", 5000, "--format", "json",
-                   *(word for policy in policies for word in ("--policy", policy)))
-        print_table(folder.name, name, json.loads(told))
+        printed = run("simulate", f"{name}.toml", "--seed", 5000, "--format", "json",
+                      *(word for policy in policies for word in ("--policy", policy)))
+        print_table(folder.name, name, json.loads(printed))
 
 
 def print_table(case, workload, summary):

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:24} {:>12} {:>20} {:>20} {:>20}",
         "policy", "packets", "10 us", "100 us", "1,000 us"
     );
-    let told = [10_000, 100_000, 1_000_000].map(|every_ns| {
+    let estimates = [10_000, 100_000, 1_000_000].map(|every_ns| {
         let polls = polled(&spec, &packets, every_ns);
         let events: Result<Vec<_>, String> =
             arrivals(&polls, &spec, MTU_BYTES).and_then(Iterator::collect);
@@ -55,15 +55,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             .collect();
         Ok::<_, std::io::Error>(replayed(&spec, &fluid))
     });
-    let [ten, hundred, thousand] = told;
-    let told = [ten?, hundred?, thousand?];
+    let [ten, hundred, thousand] = estimates;
+    let estimates = [ten?, hundred?, thousand?];
     for (place, (name, bytes)) in truth.iter().enumerate() {
         let cell = |of: &Vec<(String, u64)>| {
-            let told = of[place].1;
-            let error = 100.0 * (told as f64 - *bytes as f64) / (*bytes as f64);
-            format!("{told} ({error:+.1}%)")
+            let estimate = of[place].1;
+            let error = 100.0 * (estimate as f64 - *bytes as f64) / (*bytes as f64);
+            format!("{estimate} ({error:+.1}%)")
         };
-        let [ten, hundred, thousand] = [0, 1, 2].map(|which| cell(&told[which]));
+        let [ten, hundred, thousand] = [0, 1, 2].map(|which| cell(&estimates[which]));
         println!("{name:24} {bytes:>12} {ten:>20} {hundred:>20} {thousand:>20}");
     }
     Ok(())

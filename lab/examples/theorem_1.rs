@@ -232,7 +232,7 @@ fn draw_transmitted(svg: &mut Svg) {
         svg.text(x(slot) - 8, BOTTOM + 18, 12, slot);
     }
     svg.text((LEFT + RIGHT) / 2, 420, 12, "slot");
-    // Three of them are one line to the eye: widths tell them apart.
+    // Three of them are one line to the eye: their widths differ.
     for (row, (at, width)) in [(0, 9), (1, 5), (3, 2), (2, 2)].into_iter().enumerate() {
         let points = courses[at].slots.iter().enumerate();
         let points: Vec<_> = points.map(|(slot, of)| (x(slot), y(of.transmitted))).collect();

@@ -14,10 +14,10 @@ pub struct Counts {
     pub pushed_out: u64,
     /// By not accepting them.
     pub rejected: u64,
-    /// What the real switch dropped; absent if the input tells of no real drops.
+    /// What the real switch dropped; absent if the input records no real drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_drops: Option<RealDrops>,
-    /// What the real switch marked (ECN); absent if the input does not tell.
+    /// What the real switch marked (ECN); absent if the input does not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn_marks: Option<EcnMarks>,
     /// Pauses of queues (PFC).
@@ -32,8 +32,9 @@ pub struct RealDrops {
     pub packets: u64,
     /// Of which LQD would have transmitted.
     pub not_by_lqd: u64,
-    /// Arrivals of the traces whose input tells what the real switch dropped.
-    pub told: u64,
+    /// Arrivals of the traces whose input records what the real switch dropped.
+    #[serde(rename = "told")]
+    pub recorded: u64,
 }
 
 /// Packets that the real switch marked (ECN).
@@ -45,8 +46,9 @@ pub struct EcnMarks {
     pub dropped_by_lqd: u64,
     /// Packets without a mark that LQD drops.
     pub unmarked_dropped_by_lqd: u64,
-    /// Arrivals of the traces whose input tells what the real switch marked.
-    pub told: u64,
+    /// Arrivals of the traces whose input records what the real switch marked.
+    #[serde(rename = "told")]
+    pub recorded: u64,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -67,7 +69,7 @@ impl Counts {
         self.drops = self.pushed_out + self.rejected;
         if let Some(marks) = &rows.ecn_mark {
             let sum = self.ecn_marks.get_or_insert_default();
-            sum.told += marks.len() as u64;
+            sum.recorded += marks.len() as u64;
             for (&is_marked, &by_lqd) in marks.iter().zip(&rows.drop) {
                 sum.packets += u64::from(is_marked);
                 sum.dropped_by_lqd += u64::from(is_marked && by_lqd);
@@ -76,7 +78,7 @@ impl Counts {
         }
         if let Some(reasons) = &rows.real_drop {
             let sum = self.real_drops.get_or_insert_default();
-            sum.told += reasons.len() as u64;
+            sum.recorded += reasons.len() as u64;
             for (reason, &by_lqd) in reasons.iter().zip(&rows.drop) {
                 sum.packets += u64::from(reason.is_some());
                 sum.not_by_lqd += u64::from(reason.is_some() && !by_lqd);
@@ -104,7 +106,7 @@ impl RealDrops {
         Some(RealDrops {
             packets: one.packets + other.packets,
             not_by_lqd: one.not_by_lqd + other.not_by_lqd,
-            told: one.told + other.told,
+            recorded: one.recorded + other.recorded,
         })
     }
 }
@@ -116,7 +118,7 @@ impl EcnMarks {
             packets: one.packets + other.packets,
             dropped_by_lqd: one.dropped_by_lqd + other.dropped_by_lqd,
             unmarked_dropped_by_lqd: one.unmarked_dropped_by_lqd + other.unmarked_dropped_by_lqd,
-            told: one.told + other.told,
+            recorded: one.recorded + other.recorded,
         })
     }
 }

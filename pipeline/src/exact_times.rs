@@ -74,7 +74,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Told {
+    struct Timed {
         #[serde(with = "super")]
         begin_ns: u64,
         #[serde(with = "super::of_meta")]
@@ -88,11 +88,11 @@ mod tests {
         let pause =
             Pause { from_ns: time_ns, until_ns: time_ns + 1, switch_id: 1, port: 2, queue: 3 };
         meta.set_pauses(vec![pause]);
-        let told = Told { begin_ns: time_ns, meta };
-        let text = serde_json::to_string(&told).unwrap();
+        let timed = Timed { begin_ns: time_ns, meta };
+        let text = serde_json::to_string(&timed).unwrap();
         assert!(text.contains(r#""begin_ns":"1700000000123456789""#), "{text}");
         let pauses = r#""pauses":[["1700000000123456789","1700000000123456790",1,2,3]]"#;
         assert!(text.contains(pauses), "{text}");
-        assert_eq!(serde_json::from_str::<Told>(&text).unwrap(), told);
+        assert_eq!(serde_json::from_str::<Timed>(&text).unwrap(), timed);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Events become a labelled trace ([`collect`](collect::collect)), the trace trains a forest
 //! ([`train`](train::TrainTask::train)), and the forest is exported ([`models`](export::models)). Sweeps, budgets, cross-validation
-//! and models per switch are here too. What a model is worth is told by the crate `dropcast-measure`. Nothing here prints:
-//! long work tells a [`Progress`](progress::Progress), results are values.
+//! and models per switch are here too. What a model is worth is measured by the crate `dropcast-measure`. Nothing here prints:
+//! long work reports to a [`Progress`](progress::Progress), results are values.
 
 pub mod collect;
 pub mod counters;

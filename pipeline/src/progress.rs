@@ -4,7 +4,7 @@ use crate::PipelineError;
 use dropcast_data::InputNote;
 use std::path::Path;
 
-/// Is told how far long work is. Nothing here prints: a command draws a progress bar, a notebook
+/// Receives how far long work is. Nothing here prints: a command draws a progress bar, a notebook
 /// another, a test nothing ([`Silent`]).
 pub trait Progress: Sync {
     /// A stage begins: `collect`, `train`, `report`, ...
@@ -43,7 +43,7 @@ pub fn check(progress: &dyn Progress) -> Result<(), PipelineError> {
     if progress.is_cancelled() { Err(PipelineError::Cancelled) } else { Ok(()) }
 }
 
-/// Tells nobody.
+/// Ignores all of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

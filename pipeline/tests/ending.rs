@@ -12,12 +12,12 @@ fn no_thread_makes_the_work_folder_again_while_the_process_ends() {
     let work = WorkFolder::beside(&room.path().join("out")).expect("nobody works there");
     let path = work.path().to_owned();
     assert!(path.exists());
-    let (told, written) = mpsc::channel();
+    let (sender, written) = mpsc::channel();
     leave_nothing(|| {
         let path = path.clone();
         std::thread::spawn(move || {
             let files = [("result".to_owned(), "late".to_owned())];
-            told.send(write_files(&path, &files).is_ok()).expect("the test waits");
+            sender.send(write_files(&path, &files).is_ok()).expect("the test waits");
         });
         // It would take far less.
         let waited = written.recv_timeout(Duration::from_millis(300));

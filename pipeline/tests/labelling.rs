@@ -96,11 +96,11 @@ fn spec() -> SwitchSpec {
     SwitchSpec::uniform(3, 8_000_000_000, 4_000, 1_000)
 }
 
-/// Arrivals at two switches, more than they can send. `tells_all` adds departures, drops, ECN marks and pauses. One
+/// Arrivals at two switches, more than they can send. `has_all_kinds` adds departures, drops, ECN marks and pauses. One
 /// row is bad.
-fn log(tells_all: bool) -> String {
+fn log(has_all_kinds: bool) -> String {
     let mut text = "time_ns,switch_id,port,size_bytes,flow_hash,flags,tag".to_owned();
-    text.push_str(if tells_all { ",kind,drop_reason,ecn_mark\n" } else { "\n" });
+    text.push_str(if has_all_kinds { ",kind,drop_reason,ecn_mark\n" } else { "\n" });
     let mut state = 7_u64;
     let mut draw = |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -111,7 +111,7 @@ fn log(tells_all: bool) -> String {
         let size = if row == 77 { 0 } else { 500 + 250 * (flow % 2) };
         write!(text, "{},{switch},{port},{size},{flow},{},{row}", row * 120, draw(2))
             .expect("fits");
-        if tells_all {
+        if has_all_kinds {
             let (kind, reason) = match draw(20) {
                 0..6 => ("departure", ""),
                 6 => ("drop", "admission"),
@@ -227,11 +227,11 @@ fn check_same(one: &Result<Labelled, String>, other: &Result<Labelled, String>, 
 #[test]
 fn files_folders_and_memory_have_the_same_rows_with_every_setting() {
     let (mut labelled, mut refused) = (0, BTreeMap::<String, usize>::new());
-    for tells_all in [false, true] {
-        let room = Room::new(&log(tells_all));
+    for has_all_kinds in [false, true] {
+        let room = Room::new(&log(has_all_kinds));
         for (number, settings) in all_settings().iter().enumerate() {
             let Settings { tracer, on_bad_row, max_waiting_rows } = settings;
-            let what = format!("{tells_all} {tracer:?} {on_bad_row:?} {max_waiting_rows}");
+            let what = format!("{has_all_kinds} {tracer:?} {on_bad_row:?} {max_waiting_rows}");
             let file = room.file(settings).map_err(cause);
             let memory = room.memory(settings).map_err(cause);
             let folder = room.folder(settings, 1 + number % 3).map_err(cause);

@@ -79,7 +79,7 @@ fn partitioned(
         for worker in &mut workers {
             answers.push(worker.answer(&question)?);
         }
-        training.tell(&merge_answers(answers)?)?;
+        training.receive(&merge_answers(answers)?)?;
     }
     loop {
         let tasks = training.replays(count);
@@ -90,7 +90,7 @@ fn partitioned(
         for task in tasks.iter().map(sent::<ReplayTask>) {
             sum.merge(&sent(&task.replay(resources)?));
         }
-        training.tell_replayed(&sum)?;
+        training.receive_replayed(&sum)?;
     }
     Ok(training.fitted().expect("it is trained").model.to_json())
 }

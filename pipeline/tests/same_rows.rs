@@ -129,7 +129,7 @@ fn in_partitions(path: &Path, settings: &TrainSettings) -> Model {
     let mut workers: Vec<TracePartition> = training.partitions(three).iter().map(begin).collect();
     while let Some(question) = training.question() {
         let answers = workers.iter_mut().map(|worker| worker.answer(&question).expect("answered"));
-        training.tell(&merge_answers(answers).expect("merged")).expect("told");
+        training.receive(&merge_answers(answers).expect("merged")).expect("received");
     }
     training.fitted().expect("it is trained").model.clone()
 }
@@ -185,9 +185,9 @@ fn the_model_does_not_depend_on_how_rows_are_stored() {
     }
 }
 
-/// Another tool may lose the footer's texts. Then only what they tell is missing.
+/// Another tool may lose the footer's texts. Then only what they say is missing.
 #[test]
-fn a_footer_without_texts_loses_only_what_they_tell() {
+fn a_footer_without_texts_loses_only_what_they_say() {
     let folder = tempfile::tempdir().expect("a folder");
     let memory = in_memory(7);
     let file = collected(folder.path(), &memory);
@@ -233,7 +233,7 @@ fn rows_without_arrivals_are_drawn_alike_with_other_columns() {
     let others: Vec<bool> = labels.iter().rev().copied().collect();
     let forest = trained(vec![bare("rows", &two, &others)], &settings).forest;
     assert!(forest != expected.forest);
-    // Whether these are the same rows, nobody can tell.
+    // Whether these are the same rows is not known.
     let both = vec![bare("a", &two, &labels), bare("b", &[("queue_length", 3), two[1]], &labels)];
     let error = LabelledTraces::new(both, &settings.features).expect_err("refused").to_string();
     assert!(error.contains("b: has as many rows as a, with the same labels"), "{error}");

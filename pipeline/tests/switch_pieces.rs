@@ -29,7 +29,7 @@ impl Events for Given {
         false
     }
 
-    fn tells_marks(&self) -> bool {
+    fn records_marks(&self) -> bool {
         true
     }
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-# Ray's workers are nicer than other processes unless told; here all sides are alike.
+# Ray's workers are nicer than other processes by default; here all sides are alike.
 os.environ.setdefault("RAY_worker_niceness", "0")
 
 import pyarrow.parquet as pq

@@ -3,7 +3,7 @@
     python python/benches/train.py --rows 10000000 --command target/release/dropcast
 
 Prints seconds and processor seconds, the least of some repetitions in turns, and their ratios. All use two
-threads unless told otherwise. The command is a process that also reads the file; the function is called on a
+threads by default. The command is a process that also reads the file; the function is called on a
 table that is in memory. scikit-learn grows as many trees, as deep, on all rows, once; then it scores them, as
 dropcast does in its time.
 
@@ -58,7 +58,7 @@ def least(costs: list[tuple[float, float]]) -> tuple[float, float]:
     return min(of[0] for of in costs), min(of[1] for of in costs)
 
 
-def tell(what: str, count: int, of: tuple[float, float]) -> None:
+def report(what: str, count: int, of: tuple[float, float]) -> None:
     print(f"{what:30} {of[0]:9.3f} s  {of[1]:9.3f} CPU s  {count / of[0] / 1e6:6.2f} M rows/s", flush=True)
 
 
@@ -82,8 +82,8 @@ def of_trace(path: str, repetitions: int, threads: int) -> None:
                 dropcast.train(trace, progress=False, threads=threads, **settings)
             costs[name].append(cost(train))
     for name, settings in calls.items():
-        told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
-        tell(f"train(trace{', ' + told if told else ''})", table.num_rows, least(costs[name]))
+        options = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        report(f"train(trace{', ' + options if options else ''})", table.num_rows, least(costs[name]))
         compare(f"{name} / fit", least(costs[name]), least(costs["fit"]))
 
 
@@ -125,8 +125,8 @@ def main() -> None:
         function, process = least(ours), least(theirs)
     print(f"{given.rows:,} rows, {given.threads} threads, dropcast {dropcast.__version__}, "
           f"load {os.getloadavg()[0]:.1f}")
-    tell("dropcast.train", given.rows, function)
-    tell("dropcast train", given.rows, process)
+    report("dropcast.train", given.rows, function)
+    report("dropcast train", given.rows, process)
     compare("function / command", function, process)
     if given.without_sklearn:
         return
@@ -139,18 +139,18 @@ def main() -> None:
     forest = RandomForestClassifier(4, max_depth=4, n_jobs=given.threads, random_state=1)
     fitted = cost(lambda: forest.fit(X, y))
     name = f"scikit-learn {sklearn.__version__}"
-    tell(f"{name}, fit", given.rows, fitted)
+    report(f"{name}, fit", given.rows, fitted)
     compare("scikit-learn, fit / function", fitted, function)
 
     def score() -> None:
-        """What dropcast.train also tells: the best threshold by F1, and average precision."""
+        """What dropcast.train also reports: the best threshold by F1, and average precision."""
         scores = forest.predict_proba(X)[:, 1]
         precision_recall_curve(y, scores)
         average_precision_score(y, scores)
 
     scored = cost(score)
     both = (fitted[0] + scored[0], fitted[1] + scored[1])
-    tell(f"{name}, and scores", given.rows, both)
+    report(f"{name}, and scores", given.rows, both)
     compare("scikit-learn, and scores / function", both, function)
 
 

@@ -27,9 +27,9 @@ impl Raised {
     }
 
     fn keep(&self, error: PyErr) -> PipelineError {
-        let told = PipelineError::unfit("fleet", error.to_string());
+        let wrapped = PipelineError::unfit("fleet", error.to_string());
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        told
+        wrapped
     }
 }
 

@@ -233,7 +233,7 @@ impl Model {
         Ok((errors::to_json(py, &found)?, found.failures()))
     }
 
-    /// What it takes as tables, as JSON and as text; with `measure` also what tools tell.
+    /// What it takes as tables, as JSON and as text; with `measure` also what tools measure.
     fn resources(
         &self,
         py: Python<'_>,
@@ -306,7 +306,7 @@ pub(crate) fn features(py: Python<'_>, names: Option<&str>) -> PyResult<Vec<Stri
     Ok(set.names())
 }
 
-/// What is told of a forest besides its nodes.
+/// What is given of a forest besides its nodes.
 #[derive(FromPyObject)]
 pub(crate) struct Import {
     #[pyo3(item)]

@@ -131,7 +131,7 @@ impl Training {
 
     /// Takes the merged answer of all partitions.
     fn tell(&mut self, py: Python<'_>, answer: &[u8]) -> PyResult<()> {
-        work::detached(py, || self.0.tell(answer))
+        work::detached(py, || self.0.receive(answer))
     }
 
     /// The replays that the vote rule needs, in about `count` tasks; none if it needs none.
@@ -143,7 +143,7 @@ impl Training {
     /// Takes the sum of what all replays transmitted.
     fn tell_replayed(&mut self, py: Python<'_>, sum: &str) -> PyResult<()> {
         let sum: ReplayedLanes = parse(py, "replay", sum)?;
-        work::detached(py, || self.0.tell_replayed(&sum))
+        work::detached(py, || self.0.receive_replayed(&sum))
     }
 
     /// The text of `model.json`; `None` while there is something to ask or to replay.

@@ -112,7 +112,7 @@ impl Trace {
         &self.trace.origin.sha256
     }
 
-    /// Whether it tells what a replay of its arrivals needs.
+    /// Whether it has what a replay of its arrivals needs.
     #[getter]
     fn is_replayable(&self) -> bool {
         self.trace.is_replayable()

@@ -12,13 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often the interpreter is asked for signals and told of progress.
+/// How often the interpreter is asked for signals and gets progress.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The stack of the thread that works: as much as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What the interpreter has not been told yet.
+/// What the interpreter has not received yet.
 #[derive(Default)]
 struct News {
     stage: Option<&'static str>,
@@ -40,8 +40,8 @@ impl Fetched {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells a `dropcast._progress.Bar`.
-    fn tell(&self, bar: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Passes it to a `dropcast._progress.Bar`.
+    fn pass_to(&self, bar: &Bound<'_, PyAny>) -> PyResult<()> {
         let (stage, rows, steps, ended, notes) = {
             let mut news = self.news();
             let (ended, notes) = (news.ended.take(), std::mem::take(&mut news.notes));
@@ -96,7 +96,7 @@ impl Progress for Fetched {
     }
 }
 
-/// Does `work` on another thread, tells `bar` how far it is and stops it on a signal.
+/// Does `work` on another thread, shows on `bar` how far it is and stops it on a signal.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     bar: &Bound<'_, PyAny>,
@@ -116,15 +116,15 @@ pub(crate) fn run<T: Send>(
         let mut signal = Ok(());
         while !worker.is_finished() {
             py.detach(|| wait(&worker));
-            let told = py.check_signals().and_then(|()| progress.tell(bar));
-            if let Err(error) = told {
+            let passed = py.check_signals().and_then(|()| progress.pass_to(bar));
+            if let Err(error) = passed {
                 progress.is_cancelled.store(true, Ordering::Relaxed);
                 signal = signal.and(Err(error));
             }
         }
         (Some(py.detach(|| worker.join())), signal)
     });
-    let closed = fetched.tell(bar).and_then(|()| bar.call_method0("close").map(drop));
+    let closed = fetched.pass_to(bar).and_then(|()| bar.call_method0("close").map(drop));
     signal?;
     match done {
         Some(Ok(Ok(value))) => closed.map(|()| value),

@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 
-# The server looks at who asks, and is told by the test whether to check the keys.
+# The server looks at who asks; the test says whether it checks the keys.
 ASKS = (
     "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, "
     "SignedHeaders=host, Signature=none"

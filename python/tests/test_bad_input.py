@@ -1,4 +1,4 @@
-"""What a user may get wrong is told in words, never by a panic."""
+"""What a user may get wrong is an error in words, never a panic."""
 
 import numpy as np
 import pytest

@@ -78,7 +78,7 @@ def toml(fields):
 
 
 def bursts(after_ns=400_000):
-    """Bursts of 40 packets for two ports; `late` tells those at the end of a burst."""
+    """Bursts of 40 packets for two ports; `late` marks those at the end of a burst."""
     rows = [
         f"{burst * after_ns + place * 100},{place % 2},1000,{int(place > 21)}\n"
         for burst in range(200)
@@ -155,13 +155,13 @@ def test_features_of_the_users_own(run):
 def test_refined_models_are_those_of_the_command(run_lab, trace_file, trace, model):
     Path("loop.toml").write_text(toml(LOOP))
     model.save("model.json")
-    told = json.loads(
+    theirs = json.loads(
         run_lab("refine", "--experiment", "loop.toml", "--runs=5", "--data", trace_file, "--rounds=1",
             "--labelled-runs=1", "--n-estimators=2", "--format=json", "-o", "theirs")
     )
     settings = dict(runs=5, rounds=1, labelled_runs=1, n_estimators=2)
     made, found = dropcast.refine(trace_file, experiment="loop.toml", output="ours", **settings)
-    assert files("ours") == files("theirs") and found == told
+    assert files("ours") == files("theirs") and found == theirs
     assert made.to_json() == Path("theirs/model.json").read_text() and str(found)
     kept = dropcast.refine(trace_file, experiment="loop.toml", keep="runs.jsonl", **settings)[0]
     runs = Path("runs.jsonl").read_bytes()
@@ -187,9 +187,9 @@ def test_refined_models_are_those_of_the_command(run_lab, trace_file, trace, mod
 
 def test_maps_are_those_of_the_command(run_lab):
     Path("small.toml").write_text(toml(MAP))
-    told = json.loads(run_lab("map", "small.toml", "-o", "theirs", "--format=json"))
+    theirs = json.loads(run_lab("map", "small.toml", "-o", "theirs", "--format=json"))
     found = dropcast.map("small.toml", threads=1)
-    assert files("runs/small") == files("theirs") and found == told
+    assert files("runs/small") == files("theirs") and found == theirs
     assert "pairs of a point and a measure" in str(found)
     assert dropcast.map(MAP) == found and os.listdir("runs") == ["small"]
     with pytest.raises(InputError, match="config: unknown field `gird`"):
@@ -261,17 +261,17 @@ FOREST = """booster[0]:
 @pytest.mark.parametrize(
     ("threshold", "says"), [(7, "it never predicts a drop"), (-7, "it always predicts a drop")]
 )
-def test_a_forest_that_always_says_the_same_is_told(run, threshold, says):
+def test_a_forest_that_always_says_the_same_is_a_warning(run, threshold, says):
     Path("xgboost.txt").write_text(FOREST)
     settings = dict(threshold=threshold, features="queue_length,occupancy")
     for given in ("xgboost.txt", FOREST.encode()):
         with pytest.warns(dropcast.DropcastWarning, match=f"{says}, .*; see threshold"):
             dropcast.import_forest(given, **settings)
-    told = run(
+    printed = run(
         "import", "xgboost.txt", f"--threshold={threshold}", "--features=queue_length,occupancy",
         "-o", "model.json",
     )
-    assert f"warning: {says}" in told
+    assert f"warning: {says}" in printed
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dropcast.import_forest("xgboost.txt", **{**settings, "threshold": 0})

@@ -211,7 +211,7 @@ def test_objects_take_the_place_of_files(cluster, store, files, expected, tmp_pa
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/ray/absent.parquet", "s3://nowhere/absent.parquet"])
-def test_objects_that_are_not_there_are_told_in_the_words_of_the_command(cluster, store, url):
+def test_objects_that_are_not_there_are_named_in_the_words_of_the_command(cluster, store, url):
     said = subprocess.run(
         [sys.executable, "-m", "dropcast", "train", "--data", url, "-o", "model.json"],
         capture_output=True,
@@ -306,10 +306,10 @@ def test_sweeps_are_those_of_the_command(cluster, files, tmp_path):
 def test_folds_are_those_of_the_command(cluster, files):
     paths = [files / "leaf.parquet", files / "other.parquet"]
     found = dropcast.ray.leave_one_out(paths, progress=False)
-    told = command(
+    printed = command(
         "train", "--data", *paths, "--cross-validate", "runs", "--format", "json", "-o", files / "all.json"
     )
-    folds = {fold["files"][0]: fold["test"] for fold in json.loads(told)["folds"]}
+    folds = {fold["files"][0]: fold["test"] for fold in json.loads(printed)["folds"]}
     assert {pathlib.Path(fold.path).name: fold.test for fold in found} == folds
     with pytest.raises(ValueError, match="takes two at least"):
         dropcast.ray.leave_one_out(paths[:1], progress=False)
@@ -329,10 +329,10 @@ LOOP = {
 
 def test_experiments_and_maps_are_those_of_one_machine(cluster, tmp_path):
     compared = dropcast.simulate(experiment=LOOP, progress=False)
-    keep, told = tmp_path / "runs.jsonl", []
-    made = dropcast.ray.experiment(LOOP, keep=keep, parts=3, progress=told.append)
+    keep, shown = tmp_path / "runs.jsonl", []
+    made = dropcast.ray.experiment(LOOP, keep=keep, parts=3, progress=shown.append)
     assert made.summary == compared.summary
-    assert told[-1] == "experiment: 3 of 3 parts"
+    assert shown[-1] == "experiment: 3 of 3 parts"
     # One that was stopped goes on: no run is left to do but that of the line that was cut off.
     kept = keep.read_bytes()
     assert kept.count(b"\n") == 8
@@ -376,30 +376,30 @@ def test_refined_models_are_those_of_one_machine(cluster, files, tmp_path):
     given = dict(experiment=LOOP, runs=5, rounds=1, labelled_runs=1, n_estimators=2)
     data = files / "leaf.parquet"
     here, rounds = dropcast.refine(data, output=tmp_path / "here", progress=False, **given)
-    keep, told, killed = tmp_path / "runs.jsonl", [], []
+    keep, shown, killed = tmp_path / "runs.jsonl", [], []
     kill_the_first(b"_simulate_share", killed)
     for name, parts in [("one", 1), ("many", None)]:
         keep.unlink(missing_ok=True)
         made, found = dropcast.ray.refine(
-            data, output=tmp_path / name, keep=keep, parts=parts, progress=told.append, **given
+            data, output=tmp_path / name, keep=keep, parts=parts, progress=shown.append, **given
         )
         assert made.to_json() == here.to_json() and found == rounds
         for file in ["model.json", "rounds.json"]:
             assert (tmp_path / name / file).read_bytes() == (tmp_path / "here" / file).read_bytes()
-    assert killed and any(line.startswith("refine: 1 of 1 parts") for line in told)
+    assert killed and any(line.startswith("refine: 1 of 1 parts") for line in shown)
     # One that was stopped goes on, and each run was simulated once: nobody is asked for more.
-    kept, told = keep.read_bytes(), []
+    kept, shown = keep.read_bytes(), []
     lines = kept.splitlines()
     assert len(set(lines)) == len(lines) > 10
-    dropcast.ray.refine(data, keep=keep, progress=told.append, **given)
-    assert keep.read_bytes() == kept and not told
+    dropcast.ray.refine(data, keep=keep, progress=shown.append, **given)
+    assert keep.read_bytes() == kept and not shown
     keep.write_bytes(b"\n".join(lines[:-2]) + b"\n")
-    made, _ = dropcast.ray.refine(data, keep=keep, progress=told.append, **given)
-    assert made.to_json() == here.to_json() and told[-1] == "refine: 2 of 2 parts, 2 runs"
+    made, _ = dropcast.ray.refine(data, keep=keep, progress=shown.append, **given)
+    assert made.to_json() == here.to_json() and shown[-1] == "refine: 2 of 2 parts, 2 runs"
     assert sorted(keep.read_bytes().splitlines()) == sorted(lines)
 
 
-def test_what_is_wrong_with_a_search_is_told(cluster, files, monkeypatch):
+def test_what_is_wrong_with_a_search_is_raised(cluster, files, monkeypatch):
     with pytest.raises(dropcast.InputError, match="neither a model nor data"):
         dropcast.ray.refine(experiment=LOOP, runs=5)
     with pytest.raises(TypeError, match="unexpected keyword argument 'vote'"):
@@ -414,7 +414,7 @@ def test_what_is_wrong_with_a_search_is_told(cluster, files, monkeypatch):
         dropcast.ray.refine(files / "leaf.parquet", experiment=LOOP, runs=5, rounds=0, progress=False)
 
 
-def test_what_is_wrong_is_told(files):
+def test_what_is_wrong_is_raised(files):
     with pytest.raises(ValueError, match="max_depth"):
         Training([summarize(files / "leaf.parquet")], max_depth=99)
     with pytest.raises(ValueError, match="unknown field `max_dept`"):

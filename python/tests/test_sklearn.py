@@ -250,7 +250,7 @@ def test_scalers_and_forests_become_integer_trees(rows, scalers, forest):
     pipeline = make_pipeline(*scalers, sklearn.base.clone(forest)).fit(X, y)
     model = dropcast.from_sklearn(pipeline, features=FEATURES, allow_rounding=True)
     agreement = model.to_dict()["imported"]["agreement"]
-    # Rows that tell neighbours of every threshold apart, and random ones.
+    # Rows that distinguish neighbours of every threshold, and random ones.
     rng = np.random.default_rng(9)
     tests = [X, rng.integers(0, 2**32, size=(5_000, 4), dtype=np.uint64)]
     splits = [

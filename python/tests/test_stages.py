@@ -98,7 +98,7 @@ def test_whole_numbers_may_be_floats(model):
     assert (model.scores(rows) == model.scores(rows.astype(float))).all()
 
 
-def test_a_misspelt_setting_is_told_what_is_meant(trace_file):
+def test_a_misspelt_setting_is_answered_with_what_is_meant(trace_file):
     with pytest.raises(TypeError, match="did you mean n_estimators?"):
         dropcast.train(trace_file, n_estimator=3)
 

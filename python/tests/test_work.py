@@ -1,4 +1,4 @@
-"""Long work: other threads go on, Ctrl-C stops it, progress is told."""
+"""Long work: other threads go on, Ctrl-C stops it, progress is shown."""
 
 import os
 import signal
@@ -54,14 +54,14 @@ def test_an_interrupt_stops_it(tmp_path):
     assert process.returncode == 0 and os.listdir(tmp_path) == []
 
 
-def test_progress_is_told(monkeypatch, events):
-    told = []
-    monkeypatch.setattr(Bar, "update", lambda self, stage, rows, steps: told.append((stage, rows)))
-    monkeypatch.setattr(Bar, "end", lambda self, done: told.append((done, None)))
+def test_progress_is_shown(monkeypatch, events):
+    calls = []
+    monkeypatch.setattr(Bar, "update", lambda self, stage, rows, steps: calls.append((stage, rows)))
+    monkeypatch.setattr(Bar, "end", lambda self, done: calls.append((done, None)))
     trace = dropcast.collect(events)
     rows = trace.collected["rows"]
-    assert ("collect", rows) in told
-    assert any(str(done).startswith(f"{rows} rows, ") for done, _ in told)
+    assert ("collect", rows) in calls
+    assert any(str(done).startswith(f"{rows} rows, ") for done, _ in calls)
 
 
 def test_a_bar_of_tqdm(events, capsys):

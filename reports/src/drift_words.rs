@@ -31,16 +31,16 @@ pub(crate) fn drift_sentence(report: &Report) -> Option<String> {
     ))
 }
 
-/// Rows outside a range are told from this share on, five times that of the rows that trained.
-const TOLD_FROM: f64 = 0.01;
-/// Features that are told, at most.
+/// Rows outside a range are reported from this share on, five times that of the rows that trained.
+const LEAST_SHARE: f64 = 0.01;
+/// Features that are named, at most.
 const MOST_FEATURES: usize = 3;
 
 /// The features whose values are most unlike those of the training; none if hardly any is, or the model has no ranges.
 pub(crate) fn outside_sentence(report: &Report) -> Option<String> {
     let share = |feature: &FeatureOutside| feature.share.unwrap_or(0.0);
     let mut features: Vec<&FeatureOutside> = report.outside.iter().flatten().collect();
-    features.retain(|feature| share(feature) >= TOLD_FROM);
+    features.retain(|feature| share(feature) >= LEAST_SHARE);
     features.sort_by(|a, b| share(b).total_cmp(&share(a)));
     let named = features.iter().take(MOST_FEATURES).map(|feature| {
         format!(

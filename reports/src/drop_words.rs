@@ -25,7 +25,7 @@ pub(crate) fn better_alpha(verdict: &Verdict) -> Option<String> {
     (!is_own).then(name)
 }
 
-/// What to sort by: packets that the real switch drops, or its own policy where that is not told; then those of LQD.
+/// What to sort by: packets that the real switch drops, or its own policy where that is unknown; then those of LQD.
 pub(crate) fn dropped(counts: &DropCounts) -> [u64; 2] {
     [counts.real.unwrap_or(counts.own).packets, counts.lqd.packets]
 }
@@ -104,7 +104,7 @@ fn times(number: u64) -> String {
     }
 }
 
-/// What the real switch dropped against LQD. Nothing if the traces tell of no real drops.
+/// What the real switch dropped against LQD. Nothing if the traces have no real drops.
 fn real_drop_sentences(verdict: &Verdict) -> Vec<String> {
     let DropCounts { real, only_real, only_lqd, .. } = verdict.counts;
     let (Some(real), Some(only_real), Some(only_lqd)) = (real, only_real, only_lqd) else {

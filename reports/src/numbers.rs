@@ -61,7 +61,7 @@ pub(crate) struct TimeUnit {
     pub(crate) ns: f64,
 }
 
-/// The unit in which a time of this length, and parts of it, are told.
+/// The unit in which a time of this length, and parts of it, are written.
 pub(crate) fn time_unit(long_ns: u64) -> TimeUnit {
     const UNITS: [(u64, &str, f64); 5] = [
         (1_000, "ns", 1.0),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_in_percent() {
+    fn shares_are_in_percent() {
         assert_eq!(
             [0.314, 0.02, 1.0, 0.0, 0.000_01].map(percent),
             ["31.4%", "2%", "100%", "0%", "0.001%"]
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_the_unit_that_fits() {
+    fn times_are_in_the_unit_that_fits() {
         let of = [0, 999, 2_500, 65_536_000, 33_554_432_000, 8_589_934_592_000, 86_400_000_000_000];
         let expected =
             ["0 ns", "999 ns", "2.5 us", "65.536 ms", "33.5544 s", "143.1656 min", "24 h"];

@@ -85,10 +85,10 @@ fn table(
         sent.push(Some(counts.lqd));
         sent.extend(has_real.then_some(counts.real));
         sent.push(Some(counts.arrived));
-        let told = sent
+        let packets = sent
             .into_iter()
             .map(|sent| sent.map_or(numbers::UNDEFINED.to_owned(), |sent| count(sent.packets)));
-        told.chain([last.to_owned()]).collect::<Vec<_>>()
+        packets.chain([last.to_owned()]).collect::<Vec<_>>()
     };
     let wide = column_width(rows.iter().map(|(name, ..)| name.as_str()).chain([first]));
     let line = |name: &str, cells: &[String]| {

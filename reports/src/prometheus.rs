@@ -82,7 +82,7 @@ fn by_port(verdict: &Verdict) -> String {
         ("port_lqd_drops", "packets for a port that LQD drops", |counts| Some(counts.lqd)),
     ];
     let ports = port_totals(verdict);
-    let told = gauges.into_iter().filter_map(|(name, meaning, count)| {
+    let families = gauges.into_iter().filter_map(|(name, meaning, count)| {
         let values = ports.iter().filter_map(|((label, port), counts)| {
             let labels = format!("{{{},port=\"{port}\"}}", of_switch(label));
             Some((labels, packets(count(counts))?))
@@ -90,7 +90,7 @@ fn by_port(verdict: &Verdict) -> String {
         let values: Vec<_> = values.collect();
         (!values.is_empty()).then(|| gauge(name, meaning, values))
     });
-    told.collect()
+    families.collect()
 }
 
 /// What each check found, and the policy to set.

@@ -1,6 +1,6 @@
 //! What a switch without an oracle could do instead, in rows.
 
-use dropcast_measure::verdict::{FlowsTold, RivalKind, RivalSection, Verdict};
+use dropcast_measure::verdict::{FlowCounts, RivalKind, RivalSection, Verdict};
 use dropcast_replay::Sent;
 use dropcast_switch::PolicySpec;
 
@@ -27,9 +27,9 @@ pub(crate) fn name_of(verdict: &Verdict, policy: &str) -> String {
     rival.map_or_else(|| policy.to_owned(), name)
 }
 
-/// What a trace does not tell the policies that were asked for.
+/// What the policies that were asked for need and a trace does not have.
 pub(crate) fn asked_sentences(verdict: &Verdict) -> Vec<String> {
-    let FlowsTold { known, first_rtt } = verdict.flows;
+    let FlowCounts { known, first_rtt } = verdict.flows;
     let sentence = |rival: &RivalSection| {
         // Policies of the user's own have names that no registry knows.
         let spec: PolicySpec = rival.policy.parse().ok()?;

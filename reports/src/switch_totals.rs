@@ -1,4 +1,4 @@
-//! Packets by switch and port, as monitoring tells switches apart.
+//! Packets by switch and port, as monitoring identifies switches.
 
 use dropcast_measure::verdict::{DropCounts, Verdict};
 use std::cmp::Reverse;

@@ -74,7 +74,7 @@ pub(crate) fn rows(report: &Report) -> Option<&'static str> {
 }
 
 /// Which rows a report is of, if not of all; how many drops the others have, and how they were
-/// divided, if the model tells.
+/// divided, if the model has that.
 pub(crate) fn held_out(report: &Report) -> Option<String> {
     rows(report)?;
     let metrics = report.model.metrics.as_ref();

@@ -218,7 +218,7 @@ pub(crate) fn by_hour(verdict: &Verdict) -> Option<PanelFigure> {
 
 const HOUR_NS: f64 = 3_600e9;
 
-/// Packets of one kind; none if that is not told.
+/// Packets of one kind; none if that is unknown.
 type CountOf = fn(&DropCounts) -> Option<u64>;
 
 /// Kinds of packets that are counted by queue.
@@ -307,17 +307,17 @@ mod tests {
 
     #[test]
     fn a_bin_without_a_value_is_a_gap() {
-        let told = |values: &[Option<f64>]| {
+        let steps = |values: &[Option<f64>]| {
             let points = held(2.0, values.iter().copied()).into_iter();
             points.map(|(x, y)| (x, (!y.is_nan()).then_some(y))).collect::<Vec<_>>()
         };
         let (low, full) = (Some(0.25), Some(1.0));
-        assert_eq!(told(&[low, full]), [(0.0, low), (2.0, full), (4.0, full)]);
+        assert_eq!(steps(&[low, full]), [(0.0, low), (2.0, full), (4.0, full)]);
         assert_eq!(
-            told(&[full, None, None, low, None]),
+            steps(&[full, None, None, low, None]),
             [(0.0, full), (2.0, full), (2.0, None), (6.0, low), (8.0, low), (8.0, None)]
         );
-        assert_eq!(told(&[None, None]), []);
+        assert_eq!(steps(&[None, None]), []);
     }
 
     #[test]

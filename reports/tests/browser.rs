@@ -42,10 +42,10 @@ fn page(report: &Report) -> PageFile {
 /// Nothing was logged or thrown, and only the page itself was fetched.
 fn check_quiet(browser: &Chromium) {
     for event in ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"] {
-        let told = browser.told(event);
-        assert!(told.is_empty(), "{event}: {told:?}");
+        let events = browser.events_named(event);
+        assert!(events.is_empty(), "{event}: {events:?}");
     }
-    let requests = browser.told("Network.requestWillBeSent");
+    let requests = browser.events_named("Network.requestWillBeSent");
     assert_eq!(requests.len(), 1, "only the page itself: {requests:?}");
 }
 
@@ -161,9 +161,9 @@ fn check_plot_keys(browser: &mut Chromium) {
               document.querySelectorAll('.now')[0]?.dataset.y]",
         );
         assert_eq!(text[2], 1, "one point is pointed out: {text}");
-        let (told, shown) = (text[0].as_str().unwrap(), text[1].as_str().unwrap());
-        assert!(told.starts_with(shown) && told.contains(". Point "), "{text}");
-        told.to_owned()
+        let (announced, shown) = (text[0].as_str().unwrap(), text[1].as_str().unwrap());
+        assert!(announced.starts_with(shown) && announced.contains(". Point "), "{text}");
+        announced.to_owned()
     };
     let first = said(browser);
     assert!(first.contains(". Point 1 of "), "{first}");
@@ -434,10 +434,10 @@ fn a_mistake_of_a_page_is_seen() {
     let wrong = html.replace("</body>", "<script>console.error('x')</script></body>");
     browser.open(&page_file(&wrong).path, 1300);
     browser.evaluate("1");
-    assert_eq!(browser.told("Runtime.consoleAPICalled").len(), 1);
+    assert_eq!(browser.events_named("Runtime.consoleAPICalled").len(), 1);
     // A forbidden fetch is blocked and reported.
     let wrong = html.replace("</body>", "<img src=\"http://example.org/x.png\"></body>");
     browser.open(&page_file(&wrong).path, 1300);
     browser.evaluate("1");
-    assert!(!browser.told("Log.entryAdded").is_empty());
+    assert!(!browser.events_named("Log.entryAdded").is_empty());
 }

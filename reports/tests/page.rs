@@ -148,7 +148,8 @@ fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
     for id in ["forest", "policies", "ports", "timeline", "features", "resources", "checks"] {
         assert!(html.contains(&format!("<summary><h2 id=\"{id}\">")), "{id} is not folded");
     }
-    let real = report.verdict.as_ref().and_then(|verdict| verdict.counts.only_real).expect("told");
+    let real =
+        report.verdict.as_ref().and_then(|verdict| verdict.counts.only_real).expect("real drops");
     assert!(real.packets > 0 && html.contains("The real switch drops "));
     let plain = page(&tiny::report(RowOrder::Arrival));
     let screen = plain.split("<details class=\"more\">").next().expect("the first screen");
@@ -156,7 +157,7 @@ fn the_page_begins_with_the_verdict_and_folds_away_what_few_read() {
         assert!(screen.contains(words), "{words}");
     }
     assert!(!screen.contains(">0.99"), "a ratio without a unit");
-    assert!(!plain.contains("The real switch drops "), "that trace tells of no real drops");
+    assert!(!plain.contains("The real switch drops "), "that trace has no real drops");
 }
 
 #[test]

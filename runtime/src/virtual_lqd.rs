@@ -204,7 +204,7 @@ impl VirtualLqd<'_> {
         self.memory.queues[queue].expected_bytes(self.drain_bytes(port), 2)
     }
 
-    /// Tells the features' memory of a change of a queue; `before` is what was expected in it.
+    /// Updates the features' memory by a change of a queue; `before` is what was expected in it.
     fn changed(&mut self, queue: usize, change: Change, time_ns: u64, before: u64) {
         let Keeps { arrivals, averages, classes, .. } = self.keeps;
         if arrivals {

@@ -1,4 +1,4 @@
-//! Active queue management: tells senders about congestion before the buffer is full.
+//! Active queue management: signals congestion to senders before the buffer is full.
 
 pub mod ecn_threshold;
 pub mod pred;

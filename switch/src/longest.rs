@@ -53,7 +53,7 @@ impl Longest {
     }
 
     /// The longest queue and its length; any queue, with length 0, when all are empty. `bytes` has the lengths
-    /// of all queues, `is_one` tells which of them count.
+    /// of all queues, `is_one` says which of them count.
     #[inline]
     pub(crate) fn winner(&self, bytes: &[u32], is_one: impl Fn(usize) -> bool) -> (usize, u32) {
         let of_block = |(block, longest): (usize, &AtomicU64)| {

@@ -11,7 +11,7 @@ pub trait Service {
     fn arrived(&mut self, queue: usize, now: u64);
 
     /// The next departure not after `now`: its time, and the queue whose head leaves. The head is
-    /// then removed, and the service told of it.
+    /// then removed, and [`Service::left`] called.
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)>;
 
     /// The head of `queue` left at `time`, as [`Service::next`] said, and had `size_bytes`; `buffer` is

@@ -74,7 +74,7 @@ impl<P: Policy, S: Service> Switch<P, S> {
         &self.service
     }
 
-    /// Its service, to tell it what was observed.
+    /// Its service, to pass it what was observed.
     pub fn service_mut(&mut self) -> &mut S {
         &mut self.service
     }

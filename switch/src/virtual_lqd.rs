@@ -33,7 +33,7 @@ impl<S: Service> VirtualLqd<S> {
         self.switch.buffer()
     }
 
-    /// Its service, to tell it what was observed.
+    /// Its service, to pass it what was observed.
     pub fn service_mut(&mut self) -> &mut S {
         self.switch.service_mut()
     }

@@ -184,7 +184,7 @@ fn check(settings: &RunSettings) -> Result<Vec<Target>, PipelineError> {
         let problem = format!("{name:?} is not the name of a folder; leave out the path");
         return Err(PipelineError::setting("name", problem));
     }
-    if let (None, Some((name, problem))) = (events, told_of_events(settings)) {
+    if let (None, Some((name, problem))) = (events, setting_of_events(settings)) {
         return Err(PipelineError::setting(name, problem));
     }
     let generated = LeafWorkload { seed: workload.seed, ..LeafWorkload::default() };
@@ -260,9 +260,9 @@ fn check_folder(settings: &RunSettings, folder: &Path, replace: bool) -> Result<
 }
 
 /// A setting that is of use with given events only, if it is set: its name, and what to do.
-fn told_of_events(settings: &RunSettings) -> Option<(&'static str, &'static str)> {
+fn setting_of_events(settings: &RunSettings) -> Option<(&'static str, &'static str)> {
     let of_events = "is of given events; without events there are none";
-    let told = [
+    let of_use = [
         (
             "switch",
             settings.switch.is_some(),
@@ -286,7 +286,7 @@ fn told_of_events(settings: &RunSettings) -> Option<(&'static str, &'static str)
         ("drop_window_ms", settings.drop_window_ms.is_some(), of_events),
         ("on_bad_row", settings.on_bad_row.is_some(), of_events),
     ];
-    told.into_iter().find(|(_, is_set, _)| *is_set).map(|(name, _, problem)| (name, problem))
+    of_use.into_iter().find(|(_, is_set, _)| *is_set).map(|(name, _, problem)| (name, problem))
 }
 
 /// How events are read and labelled.

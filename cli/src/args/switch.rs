@@ -2,7 +2,7 @@
 
 use super::output_path;
 use clap::Args;
-use dropcast_pipeline::switch_draft::UntoldByCaptures;
+use dropcast_pipeline::switch_draft::CaptureDraftOptions;
 use std::path::PathBuf;
 
 /// Draft a switch description from SONiC's config_db.json or captures.
@@ -24,7 +24,7 @@ pub(crate) struct SwitchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) base_rtt_ns: u64,
     #[command(flatten)]
-    pub(crate) untold: UntoldByCaptures,
+    pub(crate) of_captures: CaptureDraftOptions,
     /// File for the description; by default standard output.
     #[arg(short, long, value_name = "PATH", value_parser = output_path())]
     pub(crate) output: Option<PathBuf>,

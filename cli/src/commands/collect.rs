@@ -73,7 +73,7 @@ fn by_label(label: Label, counts: &Counts) -> String {
 fn beside_labels(label: Label, counts: &Counts) -> String {
     let Some(who) = who(label) else { return String::new() };
     let overloaded = overload_words(who, counts.drops, counts.rows);
-    overloaded.map_or_else(String::new, |told| told + "\n") + &of_real_switch(who, counts)
+    overloaded.map_or_else(String::new, |words| words + "\n") + &of_real_switch(who, counts)
 }
 
 /// Whose drops are the labels, if they are drops.
@@ -88,22 +88,22 @@ fn who(label: Label) -> Option<&'static str> {
 /// What is known of the real switch.
 fn of_real_switch(who: &str, counts: &Counts) -> String {
     let mut text = String::new();
-    let of = |told: u64| match counts.rows - told {
+    let of = |recorded: u64| match counts.rows - recorded {
         0 => String::new(),
         unknown => format!(" (not known of {unknown} arrivals)"),
     };
-    if let Some(RealDrops { packets, not_by_lqd, told }) = counts.real_drops {
+    if let Some(RealDrops { packets, not_by_lqd, recorded }) = counts.real_drops {
         text.push_str(&format!(
             "the real switch dropped {packets}; {who} transmits {not_by_lqd} of these{}\n",
-            of(told)
+            of(recorded)
         ));
     }
     if let Some(marks) = counts.ecn_marks {
-        let EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd, told } = marks;
+        let EcnMarks { packets, dropped_by_lqd, unmarked_dropped_by_lqd, recorded } = marks;
         text.push_str(&format!(
             "the real switch marked {packets} (ECN); {who} drops {dropped_by_lqd} of these and \
              {unmarked_dropped_by_lqd} others{}\n",
-            of(told)
+            of(recorded)
         ));
     }
     if counts.pauses > 0 {

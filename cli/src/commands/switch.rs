@@ -12,7 +12,7 @@ pub(crate) fn run(args: &SwitchArgs, progress: &dyn Progress) -> Result<(), Fail
     if let Some(path) = &args.output {
         check_output(path, &matching(&args.file)?)?;
     }
-    let draft = from_files(&args.file, args.base_rtt_ns, &args.untold, progress)?;
+    let draft = from_files(&args.file, args.base_rtt_ns, &args.of_captures, progress)?;
     draft.notes.iter().for_each(|note| progress.note(note));
     match &args.output {
         Some(path) => Ok(write_atomic(path, draft.toml.as_bytes())?),

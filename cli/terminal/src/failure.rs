@@ -60,16 +60,16 @@ pub(crate) fn exit_code(result: thread::Result<Result<(), Failure>>) -> u8 {
         Ok(Ok(())) => 0,
         Ok(Err(error)) if is_broken_pipe(&error) => 0,
         Ok(Err(error)) if error.is_the_users() => {
-            tell(&format!("error: {}", message(&error)));
+            print_error(&format!("error: {}", message(&error)));
             1
         }
         Ok(Err(error)) => {
-            tell(&format!("internal error: {}", message(&error)));
+            print_error(&format!("internal error: {}", message(&error)));
             2
         }
         // The panic hook has printed what and where.
         Err(_) => {
-            tell(
+            print_error(
                 "internal error: this is a bug in dropcast, please report it with the lines above",
             );
             2
@@ -101,7 +101,7 @@ pub fn argument_message(error: &clap::Error) -> String {
 /// Prints `clap`'s messages: help and version are data, the rest are the user's errors.
 pub(crate) fn of_arguments(error: &clap::Error) -> u8 {
     if error.source().is_some_and(|cause| expected(cause).is_some()) {
-        // If stderr is closed, nobody can be told.
+        // If stderr is closed, nobody can read it.
         let _ = writeln!(io::stderr(), "{}", argument_message(error).trim_end());
         return 1;
     }
@@ -139,9 +139,9 @@ pub fn message(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Later lines of a message are indented: a name with a newline in it does not look like another message.
-fn tell(message: &str) {
+fn print_error(message: &str) {
     let message = printable(message).replace('\n', "\n  ");
-    // If stderr is closed, nobody can be told.
+    // If stderr is closed, nobody can read it.
     let _ = writeln!(io::stderr(), "{message}");
 }
 

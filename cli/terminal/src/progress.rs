@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Tells the current stage: its name, a count of rows, and a share of its work. Notes are always printed.
+/// Shows the current stage: its name, a count of rows, and a share of its work. Notes are always printed.
 #[derive(Default)]
 pub struct Terminal {
     stage: Arc<Mutex<Option<Stage>>>,
-    /// Whether something tells of long work where there is no terminal.
+    /// Whether something reports long work where there is no terminal.
     ticks: OnceLock<()>,
 }
 
@@ -23,7 +23,7 @@ struct Stage {
     /// What is done, in percent.
     percent: Option<u64>,
     /// When the last line was written where there is no terminal.
-    told: Instant,
+    last_line: Instant,
 }
 
 /// Lines where there is no terminal are so far apart.
@@ -33,11 +33,11 @@ const TICK: Duration = Duration::from_secs(1);
 
 impl Stage {
     /// Writes a line, if there is no terminal and it is time.
-    fn tell(&mut self) {
-        if !self.bar.is_hidden() || self.told.elapsed() < LINES {
+    fn write_line(&mut self) {
+        if !self.bar.is_hidden() || self.last_line.elapsed() < LINES {
             return;
         }
-        self.told = Instant::now();
+        self.last_line = Instant::now();
         let rows = self.bar.position();
         let rows = (rows > 0).then(|| format!("{} rows", HumanCount(rows)));
         let percent = self.percent.map(|percent| format!("{percent} %"));
@@ -59,17 +59,17 @@ impl Terminal {
     fn tick(&self) {
         let stage = Arc::downgrade(&self.stage);
         self.ticks.get_or_init(|| {
-            let _ = std::thread::Builder::new().spawn(move || tell_until_dropped(&stage));
+            let _ = std::thread::Builder::new().spawn(move || write_lines_until_dropped(&stage));
         });
     }
 }
 
-fn tell_until_dropped(stage: &Weak<Mutex<Option<Stage>>>) {
+fn write_lines_until_dropped(stage: &Weak<Mutex<Option<Stage>>>) {
     loop {
         std::thread::sleep(TICK);
         let Some(stage) = stage.upgrade() else { return };
         if let Some(stage) = &mut *stage.lock().unwrap_or_else(PoisonError::into_inner) {
-            stage.tell();
+            stage.write_line();
         }
     }
 }
@@ -96,13 +96,13 @@ impl Progress for Terminal {
         if bar.is_hidden() {
             self.tick();
         }
-        *self.stage() = Some(Stage { bar, name, percent: None, told: Instant::now() });
+        *self.stage() = Some(Stage { bar, name, percent: None, last_line: Instant::now() });
     }
 
     fn advance(&self, rows: usize) {
         if let Some(stage) = &mut *self.stage() {
             stage.bar.inc(rows as u64);
-            stage.tell();
+            stage.write_line();
         }
     }
 
@@ -113,7 +113,7 @@ impl Progress for Terminal {
             let rows = if stage.bar.position() > 0 { "rows, " } else { "" };
             stage.bar.set_message(format!("{rows}{percent} %"));
             stage.percent = Some(percent);
-            stage.tell();
+            stage.write_line();
         }
     }
 
@@ -134,12 +134,12 @@ impl Progress for Terminal {
     }
 
     fn note(&self, note: &str) {
-        let tell = || {
+        let write = || {
             let _ = writeln!(std::io::stderr(), "note: {}", printable_line(note));
         };
         match &*self.stage() {
-            Some(stage) => stage.bar.suspend(tell),
-            None => tell(),
+            Some(stage) => stage.bar.suspend(write),
+            None => write(),
         }
     }
 

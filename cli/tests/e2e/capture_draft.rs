@@ -162,7 +162,7 @@ fn captures_of_every_kind_are_read() {
     assert!(drafted > 6, "{drafted}");
 }
 
-/// tcpdump was killed while it wrote a packet: what came before is used, and told.
+/// tcpdump was killed while it wrote a packet: what came before is used, and noted.
 #[test]
 fn what_a_cut_capture_holds_is_drafted_and_shown() {
     let room = Room::new();

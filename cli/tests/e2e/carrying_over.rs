@@ -23,7 +23,7 @@ fn left_out(room: &Room, features: &str) -> f64 {
         let said: Value = serde_json::from_str(&said).unwrap();
         let folds = said["folds"].as_array().unwrap().iter();
         let drops = folds.map(|fold| fold["test"]["drops"].as_u64().unwrap());
-        assert!(drops.min() > Some(300), "enough to tell: {said}");
+        assert!(drops.min() > Some(300), "enough to compare: {said}");
         said["test"]["f1"]["mean"].as_f64().unwrap()
     };
     (1..=3).map(of_seed).sum::<f64>() / 3.0

@@ -1,4 +1,4 @@
-//! What counters and watermarks tell.
+//! What counters and watermarks show.
 
 use crate::room::Room;
 use std::process::Command;
@@ -75,7 +75,7 @@ fn said(file: &str, more: &str) -> crate::room::Said {
 }
 
 #[test]
-fn counters_tell_what_is_certain() {
+fn counters_show_what_is_certain() {
     let none = said(&TABLE.replace("DROPS", "7,10500"), "");
     let few = said(&TABLE.replace("DROPS", "1007,1510500"), "");
     let many = said(&TABLE.replace("DROPS", "9007,13510500"), "");
@@ -116,7 +116,7 @@ fn table(cells: &[&str]) -> String {
 
 /// Nothing is concluded from what is missing: it is said.
 #[test]
-fn what_is_missing_from_counters_is_told() {
+fn what_is_missing_from_counters_is_stated() {
     let whole =
         ["0,0 0,0 0,0 0,0", "9,0 9,0 9,0 9,0", "20,0 20,0 20,0 20,0", "30,0 30,0 30,0 30,0"];
     let with = |at: usize, cells: &'static str| {
@@ -160,10 +160,10 @@ fn trimmed_packets_are_losses() {
             _ => ",0",
         };
     }
-    let told = said(&(lines.join("\n") + "\n"), "");
+    let trimmed = said(&(lines.join("\n") + "\n"), "");
     assert!(
-        told.stdout.contains("trimmed to their headers for want of room: 300 packets"),
-        "{told}"
+        trimmed.stdout.contains("trimmed to their headers for want of room: 300 packets"),
+        "{trimmed}"
     );
     // The screens that have all counters, and those of trimming alone.
     let screens = SCREENS.replace("WMARK", "3200000").replace("POOL", "4600000");
@@ -218,7 +218,7 @@ fn rows_with_a_time_each_take_the_memory_of_rows() {
 }
 
 #[test]
-fn what_is_wrong_with_counters_is_told() {
+fn what_is_wrong_with_counters_is_reported() {
     let screens = SCREENS.replace("WMARK", "3200000").replace("POOL", "4600000");
     let mut transcript = String::new();
     for (file, more) in [
@@ -255,8 +255,8 @@ fn huge_counters_are_no_defect() {
         .replace("90000005000", &most.to_string())
         .replace("2000000,2480000", &format!("{most},{most}"));
     let room = room(&table);
-    let told = room.good("counters counters --switch leaf.toml");
-    assert!(told.contains("caution: The pool's watermark is"), "{told}");
+    let printed = room.good("counters counters --switch leaf.toml");
+    assert!(printed.contains("caution: The pool's watermark is"), "{printed}");
     let said = room.dropcast("counters counters --switch leaf.toml --arrivals events.parquet");
     assert_eq!(said.code, Some(1), "{said}");
     assert!(said.stderr.contains("more than 4194304 packets between two polls"), "{said}");

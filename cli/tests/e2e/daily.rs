@@ -37,9 +37,9 @@ fn the_documented_job_runs_and_gates() {
     room.write("captures/2026-11-24/log.parquet", room.read("runs/small/events.parquet"));
     room.write("captures/2026-11-24/notes.txt", "the rack was moved at noon\n");
     // Monitoring gets its numbers, whether the candidate pays or not.
-    let told = job(&room, script);
-    let stderr = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(told.status.success(), "{stderr}");
+    let output = job(&room, script);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("notes.txt"), "{stderr}");
     let line = String::from_utf8(room.read("daily.log")).expect("text");
     let begins = "trace=switch=0 traces=1 begin_utc=null trusted=1 arrivals=";
@@ -52,8 +52,8 @@ fn the_documented_job_runs_and_gates() {
         .replace("gain<0", "gain<-1e12");
     assert_eq!(always.matches(any).count(), 2);
     let run = |code: i32, script: &str| {
-        let told = job(&room, script);
-        assert_eq!(told.status.code(), Some(code), "{}", String::from_utf8_lossy(&told.stderr));
+        let output = job(&room, script);
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     };
     push(&room, "exit 7");
     run(7, &always);
@@ -62,7 +62,7 @@ fn the_documented_job_runs_and_gates() {
     run(0, &always);
     assert!(room.path("model.json").exists() && room.path("tables").is_dir());
     assert!(String::from_utf8(room.read("pushed")).expect("text").contains(".h"));
-    // The day after, there is a model to watch. Nothing is wrong with it, until the switch tells that it is imprecise.
+    // The day after, there is a model to watch. Nothing is wrong with it, until the switch reports that it is imprecise.
     let is_retrained = |precision: &str| {
         room.write("precision/2026-11-24", precision);
         let before = room.path("pushed").metadata().expect("pushed").modified().expect("a time");
@@ -94,7 +94,7 @@ fn conditions_are_gates_that_say_what_holds() {
             "--fail-if lqd_drops>0 --fail-if lqd_drops<1 --fail-if arrivals>=1 --fail-if lqd_drops>0",
             1,
         ),
-        // Not known: told, and not held.
+        // Not known: stated, and not held.
         ("--fail-if drift>1 --fail-if real_drops>0", 0),
         ("--model runs/small/model.json --fail-if drift>1", 0),
         ("--model runs/small/model.json --fail-if drift>=0 --rows all", 1),
@@ -208,7 +208,7 @@ fn prometheus_can_read_the_gauges() {
     assert!(text.ends_with('\n') && samples > 12, "{text}");
 }
 
-/// Texts and pages tell times of day as `date` does there, JSON in UTC.
+/// Texts and pages have times of day as `date` does there, JSON in UTC.
 fn by_another_clock(room: &Room, trace: &[u8], since_1970: &str) {
     room.write("first.parquet", trace);
     let report = "report --data first.parquet --format";
@@ -219,15 +219,15 @@ fn by_another_clock(room: &Room, trace: &[u8], since_1970: &str) {
         date.env("TZ", zone).args(["-d", &format!("@{since_1970}"), "+%F %T.%N"]);
         let date = String::from_utf8(date.output().expect("date").stdout).expect("text");
         let clock = if offset == "+00:00" { "UTC".to_owned() } else { format!("UTC{offset}") };
-        let told = format!("{} {clock}", date.trim());
+        let local_time = format!("{} {clock}", date.trim());
         let text = room.good(&format!("{report} details --utc-offset {offset}"));
-        assert!(text.contains(&told), "{told}: {text}");
+        assert!(text.contains(&local_time), "{local_time}: {text}");
         let page = room.good(&format!("{report} html --utc-offset {offset}"));
         let (shown, data) = page.split_once("<script type=\"application/json\"").expect("data");
         let (_, data_in_utc) =
             in_utc.split_once("<script type=\"application/json\"").expect("data");
         // The episode, its plot, and the plot of the trace.
-        assert!(shown.matches(&clock).count() >= 3 && shown.contains(&told), "{told}");
+        assert!(shown.matches(&clock).count() >= 3 && shown.contains(&local_time), "{local_time}");
         assert_eq!(data, data_in_utc);
         assert_eq!(room.good(&format!("{report} json --utc-offset {offset}")), json);
     }
@@ -238,9 +238,9 @@ fn by_another_clock(room: &Room, trace: &[u8], since_1970: &str) {
     }
 }
 
-/// As `date` tells them.
+/// As `date` prints them.
 #[test]
-fn times_since_1970_are_told_in_utc_to_the_nanosecond() {
+fn times_since_1970_are_printed_in_utc_to_the_nanosecond() {
     let room = Room::new();
     room.write(
         "leaf.toml",

@@ -127,9 +127,12 @@ fn a_folder_of_captures_shares_its_reports() {
     // Of an hour without a capture, too.
     room.write("day.csv", HEADER.to_owned() + &reports(0) + &reports(1) + &reports(2));
     let collect = "collect --events day --switch leaf.toml --drops day.csv -o traces --format json";
-    let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
-    assert_eq!((&told["labelled"], &told["real_drops"]["packets"]), (&2.into(), &40.into()));
-    assert_eq!(told["skipped"], serde_json::json!({"other-time-report": 20}));
+    let collected: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
+    assert_eq!(
+        (&collected["labelled"], &collected["real_drops"]["packets"]),
+        (&2.into(), &40.into())
+    );
+    assert_eq!(collected["skipped"], serde_json::json!({"other-time-report": 20}));
     let inputs = |hour: u64| {
         let manifest: Value = serde_json::from_slice(&room.read("traces/manifest.json")).unwrap();
         manifest["folders"][format!("hour={hour}")]["inputs"].clone()
@@ -141,16 +144,19 @@ fn a_folder_of_captures_shares_its_reports() {
         "collect --events day/hour=2/port.pcap --switch leaf.toml --drops day.csv -o x.parquet";
     assert!(room.good_with_notes(alone).contains("the real switch dropped 20;"));
     // What has not changed is kept; other reports are another job.
-    let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
-    assert_eq!((&told["labelled"], &told["kept"]), (&0.into(), &2.into()));
-    assert_eq!(told["skipped"], serde_json::json!({"other-time-report": 20}));
+    let collected: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
+    assert_eq!((&collected["labelled"], &collected["kept"]), (&0.into(), &2.into()));
+    assert_eq!(collected["skipped"], serde_json::json!({"other-time-report": 20}));
     room.write("day.csv", HEADER.to_owned() + &reports(0) + &reports(2));
-    let told: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
-    assert_eq!((&told["labelled"], &told["skipped"]), (&2.into(), &serde_json::json!({})));
+    let collected: Value = serde_json::from_str(&room.good_with_notes(collect)).unwrap();
+    assert_eq!(
+        (&collected["labelled"], &collected["skipped"]),
+        (&2.into(), &serde_json::json!({}))
+    );
     let verdict = room.good_with_notes("report --data traces --details");
     assert!(verdict.contains("The real switch drops 40 packets"), "{verdict}");
 
-    // Reports do not tell which of two switches dropped.
+    // Reports do not say which of two switches dropped.
     room.write("day/switch=3/port.pcap", burst(4));
     let said = room.dropcast(collect);
     assert_eq!(said.code, Some(1), "{said}");

@@ -46,11 +46,11 @@ fn a_folder_is_labelled_switch_by_switch() {
     assert!(traces(&room) == first);
     // A trace is that of its switch alone.
     room.good("collect --events events/run=1/switch=3/log.csv --switch leaf.toml -o alone.parquet");
-    let told = |file: &str| {
+    let rows = |file: &str| {
         let text = room.good(&format!("inspect {file} --format json"));
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["rows"].clone()
     };
-    assert_eq!(told("traces/run=1/switch=3/part-0.parquet"), told("alone.parquet"));
+    assert_eq!(rows("traces/run=1/switch=3/part-0.parquet"), rows("alone.parquet"));
     // One input changes, one trace is damaged, one run is new, one is gone.
     let log = String::from_utf8(room.read("events/run=1/switch=9/log.csv")).unwrap();
     room.write("events/run=1/switch=9/log.csv", log + "999999999,0,1500\n");
@@ -77,7 +77,7 @@ fn a_killed_job_goes_on_where_it_was() {
     let room = room();
     room.good(COLLECT);
     let whole = traces(&room);
-    // As after a kill: a trace that the manifest does not tell of, and a manifest of a part.
+    // As after a kill: a trace that the manifest does not list, and a manifest of a part.
     let manifest = String::from_utf8(room.read("traces/manifest.json")).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     json["folders"].as_object_mut().unwrap().remove("run=2").unwrap();
@@ -109,12 +109,12 @@ fn traces_of_two_jobs_never_lie_together() {
     let left = traces(&room);
     let manifest: serde_json::Value =
         serde_json::from_slice(&left["traces/manifest.json"]).unwrap();
-    let told = manifest["folders"].as_object().unwrap().len();
-    assert_eq!((manifest["finished"].clone(), left.len()), (false.into(), 1 + told));
+    let listed = manifest["folders"].as_object().unwrap().len();
+    assert_eq!((manifest["finished"].clone(), left.len()), (false.into(), 1 + listed));
 }
 
 #[test]
-fn what_is_left_out_of_a_folder_is_told() {
+fn what_is_left_out_of_a_folder_is_noted() {
     let room = Room::with_a_run();
     room.write("leaf.toml", room.read("runs/small/switch.toml"));
     let rows = "0,0,1500,+\n1,99,1500,+\n2.6004,0,1500,+\n2,0,1500,+\n";
@@ -126,7 +126,7 @@ fn what_is_left_out_of_a_folder_is_told() {
     );
     let collect = format!("{COLLECT} --on-bad-row skip --time-unit us");
     let mut transcript = format!("{}\n", room.dropcast(&collect));
-    // What is kept tells it, too.
+    // What is kept has the notes, too.
     transcript.push_str(&room.dropcast(&collect).to_string());
     insta::assert_snapshot!(transcript);
 }
@@ -269,7 +269,7 @@ fn rows_that_wait_are_limited_over_all_switches_and_threads() {
 
 /// A stray file, a capture that was cut off and a run that failed end nothing if bad rows may be skipped.
 #[test]
-fn what_holds_no_events_is_told_and_passed_over() {
+fn what_holds_no_events_is_noted_and_passed_over() {
     let room = room();
     room.write("events/run=1/switch=3/notes.txt", "rack 7, tcpdump since 9:00\n");
     room.write("events/run=3/crash.log", "cannot open eth0\n");
@@ -280,7 +280,7 @@ fn what_holds_no_events_is_told_and_passed_over() {
     let mut transcript = format!("{}\n", room.dropcast(&skip));
     let first = traces(&room);
     assert!(!first.keys().any(|name| name.contains("run=3") || name.contains("run=4")));
-    // The runs that were passed over are as told, too.
+    // The runs that were passed over are as noted, too.
     transcript.push_str(&format!("{}\n", room.dropcast(&skip)));
     assert!(traces(&room) == first);
     room.good("report --data traces");

@@ -61,7 +61,7 @@ fn version() {
 }
 
 #[test]
-fn misuse_is_told_how_to_use_it() {
+fn misuse_is_answered_with_the_usage() {
     let room = Room::new();
     let mut transcript = String::new();
     for typed in [

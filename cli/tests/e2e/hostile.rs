@@ -178,7 +178,7 @@ fn a_forest_has_at_most_2048_trees() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn too_few_open_files_for_an_output_is_told() {
+fn too_few_open_files_for_an_output_is_an_error() {
     let room = Room::new();
     let refused: Vec<String> = (4..12)
         .filter_map(|files| {
@@ -192,11 +192,11 @@ fn too_few_open_files_for_an_output_is_told() {
         })
         .collect();
     assert!(!refused.is_empty() && refused.len() < 8, "{refused:?}");
-    let told = "; allow more open files (ulimit -n), or give fewer files at a time: Too many open files \
+    let hint = "; allow more open files (ulimit -n), or give fewer files at a time: Too many open files \
                 (os error 24)\n";
     for said in refused {
         assert!(
-            said.starts_with("error: events.parquet: cannot be ") && said.ends_with(told),
+            said.starts_with("error: events.parquet: cannot be ") && said.ends_with(hint),
             "{said}"
         );
     }

@@ -81,7 +81,7 @@ fn imported_forests_are_models_like_others() {
 
 /// Every decision is the original's, but there is only one.
 #[test]
-fn a_threshold_out_of_reach_is_told() {
+fn a_threshold_out_of_reach_is_a_warning() {
     let room = Room::new();
     room.write("boosted.json", BOOSTED);
     for (threshold, warning, always) in [
@@ -145,9 +145,9 @@ fn trainers_that_were_not_built_say_how_to_build_them() {
     }
 }
 
-/// A file that another command reads, or that is something else, is told by every command that takes a file.
+/// A file that another command reads, or that is something else, is named by every command that takes a file.
 #[test]
-fn other_files_are_told_as_what_they_are() {
+fn other_files_are_named_as_what_they_are() {
     let room = Room::new();
     room.write("boosted.json", BOOSTED);
     room.write("boosted.txt", "tree\nversion=v4\n");
@@ -187,7 +187,7 @@ fn other_files_are_told_as_what_they_are() {
 
 /// XGBoost does not record what was missing.
 #[test]
-fn what_may_have_been_missing_is_told_beside_the_proof() {
+fn what_may_have_been_missing_is_stated_beside_the_proof() {
     let room = Room::new();
     let split = |missing: u8| {
         format!(
@@ -200,8 +200,8 @@ fn what_may_have_been_missing_is_told_beside_the_proof() {
         let said = room.good(import);
         assert_eq!(said.contains("proven, if no integer was missing"), splits > 0, "{said}");
         assert_eq!(said.contains("1 of its splits decide 0 otherwise"), splits > 0, "{said}");
-        let told: Value =
+        let imported: Value =
             serde_json::from_str(&room.good(&format!("{import} --format json"))).unwrap();
-        assert_eq!(told["zero_elsewhere"], splits);
+        assert_eq!(imported["zero_elsewhere"], splits);
     }
 }

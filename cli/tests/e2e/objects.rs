@@ -77,7 +77,7 @@ mod with_a_server {
         /// The bytes of an answer.
         fn ask(&self, what: &str) -> Vec<u8> {
             let mut connection = TcpStream::connect(&self.address).unwrap();
-            // Who asks is told, and not checked.
+            // Who asks is sent, and not checked.
             let head = "Host: localhost\r\nContent-Length: 0\r\nConnection: close\r\nAuthorization: \
                         AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, \
                         SignedHeaders=host, Signature=none";

@@ -247,9 +247,9 @@ fn arrow_ipc_goes_through_pipes_and_other_tools() {
          print(trace.num_rows, sum(trace['drop'].to_pylist()))",
     );
     room.good("simulate --duration-ms 5 -o five.parquet");
-    let told = room.good("collect --events five.parquet -o five-trace.parquet --format json");
-    let told = value(&told);
-    let expected = format!("{} {}\n", told["rows"], told["drops"]);
+    let printed = room.good("collect --events five.parquet -o five-trace.parquet --format json");
+    let counts = value(&printed);
+    let expected = format!("{} {}\n", counts["rows"], counts["drops"]);
     assert_eq!(String::from_utf8(read.stdout).unwrap(), expected);
     // A trace in Arrow IPC is as good as one in Parquet.
     room.good("collect --events runs/small/events.parquet -o small.arrow");

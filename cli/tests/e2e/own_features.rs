@@ -6,7 +6,7 @@ use serde_json::Value;
 const SWITCH: &str = "ports = 2\nline_rate_bps = 1_000_000_000\nbuffer_bytes = 20_000\n\
                       base_rtt_ns = 50_000\n";
 
-/// Bursts of 40 packets of 1,000 bytes for two ports: the buffer holds 20. `burst_end` tells those at the end
+/// Bursts of 40 packets of 1,000 bytes for two ports: the buffer holds 20. `burst_end` marks those at the end
 /// of a burst, which LQD drops.
 fn events() -> String {
     let mut text = "time_ns,port,size_bytes,burst_end,place\n".to_owned();
@@ -41,7 +41,7 @@ fn a_column_of_the_events_trains_and_exports_like_ours() {
     let trees = model["forest"]["trees"].as_array().unwrap().iter();
     let mut nodes = trees.flat_map(|tree| tree["nodes"].as_array().unwrap());
     let uses_place = |node: &Value| node["split"]["feature"].as_u64() == Some(1);
-    assert!(nodes.any(uses_place), "the place in the burst tells the drops: {model}");
+    assert!(nodes.any(uses_place), "the place in the burst predicts the drops: {model}");
 
     let report = "report --model model.json --data trace.parquet --rows all --format json";
     let report: Value = serde_json::from_str(&room.good(report)).unwrap();

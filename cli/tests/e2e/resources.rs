@@ -30,9 +30,9 @@ fn what_tools_measure() {
     let room = Room::with_a_run();
     let said = room.dropcast("resources runs/small/model.json --measure --format json");
     assert_eq!(said.code, Some(0), "{said:?}");
-    let told = &said.stderr;
+    let notes = &said.stderr;
     let is_lacking = |field: &str| {
-        told.lines().any(|line| line.contains(field) && line.contains("is not installed"))
+        notes.lines().any(|line| line.contains(field) && line.contains("is not installed"))
     };
     let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
     for field in ["luts", "flip_flops", "ebpf_instructions", "ns_per_prediction"] {
@@ -40,7 +40,7 @@ fn what_tools_measure() {
         let is_excused = number.is_null() && std::env::var_os("CI").is_none() && is_lacking(field);
         assert!(
             number.as_f64().is_some_and(|number| number > 0.0) || is_excused,
-            "{field}: {told}"
+            "{field}: {notes}"
         );
     }
 }

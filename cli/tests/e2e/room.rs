@@ -171,7 +171,7 @@ impl Room {
     }
 }
 
-/// Without the lines that tell how far a long job is, as on a slow machine: `  name  42 %  (20 s)`.
+/// Without the lines that show how far a long job is, as on a slow machine: `  name  42 %  (20 s)`.
 pub(crate) fn without_progress(stderr: &str) -> String {
     let is_progress = |line: &&str| line.starts_with("  ") && line.trim_end().ends_with(" s)");
     stderr.split_inclusive('\n').filter(|line| !is_progress(line)).collect()

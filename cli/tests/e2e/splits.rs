@@ -11,7 +11,7 @@ fn json(text: &str) -> Value {
 /// The README's commands on a trace whose drops are all in a few milliseconds: little load, short bursts.
 #[test]
 #[ignore = "slow"]
-fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
+fn a_split_with_drops_in_every_part_is_found_printed_and_recorded() {
     let room = Room::new();
     room.good("simulate --seed 11 --duration-ms 40 --load 0.5 --burst 0.5 -o events.parquet");
     room.good("collect --events events.parquet -o trace.parquet");
@@ -51,7 +51,7 @@ fn a_split_with_drops_in_every_part_is_found_told_and_recorded() {
 
 /// One overload can only be cut within; two that are a second apart are cut between, where there is no validation.
 #[test]
-fn a_cut_within_an_episode_is_told() {
+fn a_cut_within_an_episode_is_a_caution() {
     let room = Room::new();
     let leaf =
         "ports = 2\nline_rate_bps = 8_000_000_000\nbuffer_bytes = 40_000\nbase_rtt_ns = 10_000\n";
@@ -67,9 +67,9 @@ fn a_cut_within_an_episode_is_told() {
         let train = "train --split episodes --train-share 0.5 --validation-share 0 --vote f1";
         let said = room.dropcast(&format!("{train} --data {name}.parquet -o m.json"));
         assert_eq!(said.code, Some(0), "{said}");
-        let told = "the split cuts within an episode of drops: LQD's drops on both sides of a cut are 40 ns \
+        let caution = "the split cuts within an episode of drops: LQD's drops on both sides of a cut are 40 ns \
                     apart, 0.004 base RTTs";
-        assert_eq!(said.stderr.contains(told), name == "one", "{said}");
+        assert_eq!(said.stderr.contains(caution), name == "one", "{said}");
         assert_eq!(said.stderr.contains("cuts within"), name == "one", "{said}");
     }
 }

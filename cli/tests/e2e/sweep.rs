@@ -239,13 +239,13 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
     assert_same(&room, "all", "aside");
     assert!(room.files().keys().all(|name| name != "aside/rows"), "nothing is left behind");
     // `inspect` prints what the sweep printed.
-    let told = room.good("inspect aside/sweep.json");
+    let printed = room.good("inspect aside/sweep.json");
     let (front, _) = said.split_once("\nNext ").unwrap();
-    assert!(told.contains(front), "{told}");
-    let told = room.good("inspect aside/sweep.json --format json");
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["kind"], &told["forests"]), (&"sweep".into(), &48.into()));
-    assert!(told["pareto"].as_array().unwrap().iter().all(|row| row["pareto"] == true));
+    assert!(printed.contains(front), "{printed}");
+    let printed = room.good("inspect aside/sweep.json --format json");
+    let inspected: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&inspected["kind"], &inspected["forests"]), (&"sweep".into(), &48.into()));
+    assert!(inspected["pareto"].as_array().unwrap().iter().all(|row| row["pareto"] == true));
     // An error names the actual kind of the file.
     let trace = "--data runs/small/trace.parquet";
     let said = refuse(&room, &format!("report --model all/sweep.json {trace}"));
@@ -268,7 +268,7 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
 /// Drops come in few bursts, and the end of a trace may have none: each part's drops are counted,
 /// and a part with too few gets a warning.
 #[test]
-fn parts_with_few_episodes_of_drops_are_told() {
+fn parts_with_few_episodes_of_drops_get_a_warning() {
     let room = room("data = ['runs/small/trace.parquet']");
     let said = room.good("sweep sweep.toml -o out");
     let table = table(&room, "out");

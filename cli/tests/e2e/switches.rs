@@ -148,13 +148,13 @@ fn reports_and_exported_decisions_have_the_same_slack() {
         assert_eq!(json["verdict"]["slack_bytes"], slack);
         assert_eq!(json["replay"]["switches"][0]["slack_bytes"], slack);
         sent.push(json["replay"]["total"]["policies"].clone());
-        for told in [
+        for printed in [
             room.good(&format!("{report} details")),
             room.good(&format!("{report} html")),
             room.good("report --data trace.parquet --details"),
             room.good("report --data trace.parquet --format html"),
         ] {
-            assert!(told.contains(&words), "{told}");
+            assert!(printed.contains(&words), "{printed}");
         }
     }
     // Credence with the model, and always accepting, but no other policy has thresholds with a slack. (Of

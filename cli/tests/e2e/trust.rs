@@ -293,7 +293,7 @@ fn clocks_that_are_ahead_are_named_and_no_advice_is_given() {
     }
 }
 
-/// Nothing tells that clocks of one-way traffic differ but that the switch drops what the replay does not.
+/// Nothing shows that clocks of one-way traffic differ but that the switch drops what the replay does not.
 #[test]
 fn drops_that_the_replay_does_not_have_are_evidence_against_it() {
     let traffic = Traffic::new(3, 24, UDP);
@@ -323,7 +323,7 @@ fn taps_that_are_missing_are_found_by_acknowledgements() {
     for host in [2, 6] {
         std::fs::remove_file(room.path(&format!("taps/tap{host}.pcap"))).unwrap();
     }
-    // A tap that works, of a link without packets, tells nothing for certain.
+    // A tap that works, of a link without packets, shows nothing for certain.
     room.write("taps/tap8.pcap", pcap(&[], 0));
     let verdict = collect(&room, "");
     let (status, evidence) = found(&verdict, "taps");

@@ -77,9 +77,9 @@ fn a_run_without_drops_ends_with_a_verdict() {
     assert!(!names.iter().any(|name| name.starts_with("runs/small/tables")), "{names:?}");
 }
 
-/// A column of drops tells that the real switch dropped nothing; without it, nothing is known.
+/// A column of drops shows that the real switch dropped nothing; without it, nothing is known.
 #[test]
-fn a_real_switch_that_drops_nothing_is_told() {
+fn a_real_switch_that_drops_nothing_is_stated() {
     let room = Room::with_a_run();
     room.write("leaf.toml", room.read("runs/small/switch.toml"));
     let row = |at: u64| format!("{},0,1500,arrival", at * 10);
@@ -113,9 +113,9 @@ fn a_real_switch_that_drops_nothing_is_told() {
     assert!(text.contains("drops: 1 for a reason that is not stated, 1 by policy."), "{text}");
 }
 
-/// What makes labels doubtful is told before the numbers.
+/// What makes labels doubtful is stated before the numbers.
 #[test]
-fn a_verdict_tells_why_to_doubt_it() {
+fn a_verdict_says_why_to_doubt_it() {
     let room = Room::new();
     room.write(
         "leaf.toml",
@@ -131,9 +131,9 @@ fn a_verdict_tells_why_to_doubt_it() {
         room.good("report --data t.parquet --details")
     };
     let header = "time_ns,port,size_bytes,kind";
-    room.write("told.csv", format!("{header},drop_reason\n0,0,1500,+,\n5,0,800,d,push-out\n"));
+    room.write("known.csv", format!("{header},drop_reason\n0,0,1500,+,\n5,0,800,d,push-out\n"));
     room.write("silent.csv", "time_ns,port,size_bytes\n1,1,1500\n2,1,1500\n");
-    let text = verdict("told.csv silent.csv", "--on-bad-row skip");
+    let text = verdict("known.csv silent.csv", "--on-bad-row skip");
     assert!(text.contains("; 2 events are from an input without drops. What to do: "), "{text}");
     let json: Value =
         serde_json::from_str(&room.good("report --data t.parquet --format json")).unwrap();
@@ -149,8 +149,8 @@ fn a_verdict_tells_why_to_doubt_it() {
         text.contains("by the labels LQD drops 27 packets; drained at line rate it drops 0"),
         "{text}"
     );
-    // Only a part of the packets is told.
-    collect("told.csv", "", "a.parquet");
+    // The fate of only a part of the packets is known.
+    collect("known.csv", "", "a.parquet");
     collect("silent.csv", "", "b.parquet");
     let text = room.good("report --data a.parquet b.parquet --details");
     assert!(
@@ -161,7 +161,7 @@ fn a_verdict_tells_why_to_doubt_it() {
 
 /// Each switch has its own alpha of Dynamic Thresholds.
 #[test]
-fn each_switch_tells_its_alpha() {
+fn each_switch_has_its_alpha() {
     let room = Room::new();
     let switch = |id: u16, alpha: &str| {
         format!(

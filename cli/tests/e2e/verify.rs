@@ -77,7 +77,7 @@ fn what_is_printed() {
 }
 
 #[test]
-fn a_missing_tool_is_told_and_fails_but_not_the_other_targets() {
+fn a_missing_tool_is_named_and_fails_but_not_the_other_targets() {
     let room = Room::new();
     room.write("model.json", MODEL);
     let mut command = room.command(["verify", "model.json", "--target", "c", "dct", "--rows", "9"]);

@@ -262,14 +262,14 @@ fn marks_stand_in_the_rows_of_their_packets() {
     };
     let marked = Event { flags: Event::ECN_MARK, ..arrival(7, 0, 0) };
     let events = EventBatch::new(vec![arrival(0, 0, 0), marked, arrival(50, 0, 0)]);
-    let mut telling = tracer().with_ecn_marks();
-    let rows = [telling.push(&events).expect("valid"), telling.finish()];
-    let marks = rows.map(|rows| rows.ecn_mark.expect("the input tells")).concat();
+    let mut marks_tracer = tracer().with_ecn_marks();
+    let rows = [marks_tracer.push(&events).expect("valid"), marks_tracer.finish()];
+    let marks = rows.map(|rows| rows.ecn_mark.expect("the input records marks")).concat();
     assert_eq!(marks, [false, true, false]);
     assert_eq!(tracer().push(&events).expect("valid").ecn_mark, None);
 
-    let mut telling = tracer().with_flows();
-    let rows = [telling.push(&events).expect("valid"), telling.finish()];
+    let mut flows_tracer = tracer().with_flows();
+    let rows = [flows_tracer.push(&events).expect("valid"), flows_tracer.finish()];
     let flows = rows.map(|rows| rows.arrivals.and_then(|all| all.flows).expect("as asked for"));
     let arrivals = events.events.iter().filter(|event| event.kind.is_arrival());
     let expected: Vec<(u64, bool)> =
@@ -343,12 +343,12 @@ proptest! {
         };
         let (batches, unmatched) = run(&events);
         let (expected, expected_unmatched) = real_drops(&events);
-        let told: Vec<Option<DropReason>> = batches
+        let reasons: Vec<Option<DropReason>> = batches
             .iter()
             .flat_map(|batch| batch.real_drop.clone().unwrap_or_else(|| vec![None; batch.len()]))
             .collect();
         prop_assert_eq!(unmatched, expected_unmatched);
-        prop_assert_eq!(told, expected);
+        prop_assert_eq!(reasons, expected);
 
         // LQD's own labels are those without any real drop.
         let plain: Vec<Event> = events

@@ -71,29 +71,29 @@ impl ObjectStores for CloudStores {
 
     fn size(&self, path: &Path) -> Result<u64, String> {
         let (runtime, store, key) = find(path)?;
-        runtime.block_on(store.head(&key)).map(|found| found.size).map_err(told)
+        runtime.block_on(store.head(&key)).map(|found| found.size).map_err(one_line)
     }
 
     fn put(&self, path: &Path, file: &mut File) -> Result<(), String> {
         let (runtime, store, key) = find_object(path)?;
-        let length = file.metadata().map_err(told)?.len();
+        let length = file.metadata().map_err(one_line)?.len();
         let part_bytes = LEAST_PART_BYTES.max(length / MOST_PARTS);
         runtime.block_on(async {
             let mut first = Vec::new();
             let mut read = |bytes: &mut Vec<u8>| {
                 bytes.clear();
-                file.take(part_bytes).read_to_end(bytes).map_err(told)
+                file.take(part_bytes).read_to_end(bytes).map_err(one_line)
             };
             read(&mut first)?;
             if length <= part_bytes {
-                return store.put(&key, first.into()).await.map(|_| ()).map_err(told);
+                return store.put(&key, first.into()).await.map(|_| ()).map_err(one_line);
             }
-            let upload = store.put_multipart(&key).await.map_err(told)?;
+            let upload = store.put_multipart(&key).await.map_err(one_line)?;
             let mut writer = WriteMultipart::new_with_chunk_size(upload, first.len());
             let mut part = first;
             let sent = loop {
                 if let Err(problem) = writer.wait_for_capacity(PARTS_AT_ONCE).await {
-                    break Err(told(problem));
+                    break Err(one_line(problem));
                 }
                 writer.write(&part);
                 match read(&mut part) {
@@ -103,7 +103,7 @@ impl ObjectStores for CloudStores {
                 }
             };
             match sent {
-                Ok(()) => writer.finish().await.map(|_| ()).map_err(told),
+                Ok(()) => writer.finish().await.map(|_| ()).map_err(one_line),
                 Err(problem) => {
                     // The cause matters more than parts that stay until the store forgets them.
                     let _ = writer.abort().await;
@@ -123,7 +123,7 @@ impl ObjectStores for CloudStores {
             while let Some(object) =
                 timeout(MOST_WAIT, listed.next()).await.map_err(|_| endless(&text))?
             {
-                let key = object.map_err(told)?.location;
+                let key = object.map_err(one_line)?.location;
                 let parts = key.prefix_match(&prefix).into_iter().flatten();
                 let below: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
                 if !found.insert(PathBuf::from(format!("{base}/{}", below.join("/")))) {
@@ -138,7 +138,7 @@ impl ObjectStores for CloudStores {
         let (runtime, store, key) = find(path)?;
         match runtime.block_on(store.delete(&key)) {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(problem) => Err(told(problem)),
+            Err(problem) => Err(one_line(problem)),
         }
     }
 }
@@ -152,7 +152,7 @@ fn endless(folder: &str) -> String {
 
 fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String> {
     let (runtime, store, key) = find_object(path)?;
-    let found = runtime.block_on(store.get_opts(&key, options)).map_err(told)?;
+    let found = runtime.block_on(store.get_opts(&key, options)).map_err(one_line)?;
     let left = bytes::Bytes::new();
     Ok(Box::new(ObjectReader { runtime, stream: found.into_stream(), left }))
 }
@@ -177,18 +177,18 @@ fn find(path: &Path) -> Result<Found, String> {
         // Fails where the program has chosen another, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = tokio::runtime::Builder::new_multi_thread();
-        builder.worker_threads(2).enable_all().build().map_err(told)
+        builder.worker_threads(2).enable_all().build().map_err(one_line)
     };
     let runtime = RUNTIME.get_or_init(start).as_ref().map_err(Clone::clone)?;
-    let url = Url::parse(path.to_str().unwrap_or_default()).map_err(told)?;
+    let url = Url::parse(path.to_str().unwrap_or_default()).map_err(one_line)?;
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let (store, key) = object_store::parse_url_opts(&url, environment).map_err(told)?;
+    let (store, key) = object_store::parse_url_opts(&url, environment).map_err(one_line)?;
     Ok((runtime, store, key))
 }
 
 /// A problem in one line: what the store says of it, or what caused it.
-fn told(problem: impl std::error::Error) -> String {
+fn one_line(problem: impl std::error::Error) -> String {
     let mut text = problem.to_string();
     let mut cause = problem.source();
     while let Some(next) = cause {

@@ -179,17 +179,17 @@ impl Rules {
             rules.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.2.cmp(&other.2)));
             let left_out = rules.len().saturating_sub(MOST_RULES);
             for (packets, what, value) in rules.into_iter().take(MOST_RULES) {
-                let told = format!("# {packets} packets are for {value}");
+                let comment = format!("# {packets} packets are for {value}");
                 let value = format!("{value:?}");
                 match port {
                     Some(port) => {
                         let rule = rule(&port.to_string(), what, &value);
-                        let _ = write!(text, "\n{told}{rule}");
+                        let _ = write!(text, "\n{comment}{rule}");
                     }
                     None => {
                         let rule = rule("?", what, &value);
                         let rule = rule.trim().replace('\n', "\n# ");
-                        let _ = write!(unknown, "\n{told}: which port?\n# {rule}\n");
+                        let _ = write!(unknown, "\n{comment}: which port?\n# {rule}\n");
                     }
                 }
             }
@@ -246,11 +246,11 @@ mod tests {
         }
         let pasted: Pasted = toml::from_str(draft).unwrap_or_else(|e| panic!("{e}\n{draft}"));
         assert_eq!(pasted.capture.problem(), None);
-        let told = |rule: &crate::PortRule| {
+        let port_and_condition = |rule: &crate::PortRule| {
             let ip = rule.destination_ip.map(|prefix| prefix.0.to_string());
             (rule.port, ip.or_else(|| Some(rule.file.as_ref()?.text.clone())).unwrap_or_default())
         };
-        pasted.capture.port.iter().map(told).collect()
+        pasted.capture.port.iter().map(port_and_condition).collect()
     }
 
     #[test]

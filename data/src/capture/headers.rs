@@ -1,4 +1,4 @@
-//! What the first bytes of a captured packet tell of it.
+//! What the first bytes of a captured packet say of it.
 
 use super::links::slice_packet;
 use super::map::{Mac, PacketFacts};
@@ -23,7 +23,7 @@ pub(crate) struct PacketHeaders {
     pub(crate) flow_hash: u64,
     /// Whether the IP header says so.
     pub(crate) ecn_capable: bool,
-    /// What tells it from others.
+    /// What distinguishes it from others.
     pub(crate) sight: Sight,
 }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_are_told_apart_by_addresses_only() {
+    fn fragments_differ_by_addresses_only() {
         let mut first = IP;
         first[6] = 0x20;
         let mut second = IP;

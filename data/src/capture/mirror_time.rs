@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const COUNT_NS: i128 = 100;
 /// Nanoseconds in a second.
 const SECOND_NS: i128 = 1_000_000_000;
-/// How far clocks of switches may be from that of the capture where they tell the time since 1970: PTP counts leap seconds.
+/// How far clocks of switches may be from that of the capture where they count from 1970: PTP counts leap seconds.
 const MOST_APART_NS: u64 = 86_400_000_000_000;
 /// By how much the time between a mirrored packet and its capture may change.
 const MOST_JUMP_NS: i128 = SECOND_NS;
@@ -28,7 +28,7 @@ pub(crate) enum MirrorStamp {
 }
 
 impl MirrorStamp {
-    /// The stamp of a header of type III, with its subheader; none if it is of 100 us, which is too coarse to tell which of
+    /// The stamp of a header of type III, with its subheader; none if it is of 100 us, which is too coarse to show which of
     /// two packets came first, or in units that are not known.
     pub(super) fn of(header: &[u8]) -> Option<Self> {
         let word = |at: usize| {
@@ -62,7 +62,7 @@ pub(crate) struct MirrorClocks(Arc<Mutex<Clocks>>);
 #[derive(Debug, Default)]
 struct Clocks {
     counters: BTreeMap<IpAddr, Counter>,
-    /// What clocks that tell the time since 1970 differ from that of the capture, in whole seconds.
+    /// What clocks that count from 1970 differ from that of the capture, in whole seconds.
     ahead_ns: Option<i128>,
     /// By switch: how long the last packet was on its way.
     delays_ns: BTreeMap<IpAddr, i128>,
@@ -78,7 +78,7 @@ struct Counter {
     origin_ns: i128,
 }
 
-/// A stamp that tells no time.
+/// A stamp without a usable time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrongStamp {
     /// It is more than a day from the capture's time, as seconds and nanoseconds and as nanoseconds.
@@ -91,7 +91,7 @@ impl MirrorClocks {
     /// When a switch mirrored a packet, in nanoseconds since 1970 on the capture's clock, given when it was captured.
     ///
     /// Counters begin at the capture of their first packet. A stamp is taken for the one that is nearest to the capture's
-    /// time; clocks may drift against each other. Clocks that tell the time since 1970 are moved by whole seconds.
+    /// time; clocks may drift against each other. Clocks that count from 1970 are moved by whole seconds.
     pub(crate) fn time_ns(&self, time: &MirrorTime, captured_ns: u64) -> Result<u64, WrongStamp> {
         let mut clocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Clocks { counters, ahead_ns, delays_ns } = &mut *clocks;
@@ -109,10 +109,10 @@ impl MirrorClocks {
                 (counter.origin_ns + counts * COUNT_NS, Some(counts))
             }
             MirrorStamp::Whole { upper, lower } => {
-                let told_ns = whole_ns(upper, lower, captured_ns).ok_or(WrongStamp::FarOff)?;
-                let apart_ns = told_ns - captured;
+                let stamp_ns = whole_ns(upper, lower, captured_ns).ok_or(WrongStamp::FarOff)?;
+                let apart_ns = stamp_ns - captured;
                 let seconds = || (apart_ns + SECOND_NS / 2).div_euclid(SECOND_NS) * SECOND_NS;
-                (told_ns - *ahead_ns.get_or_insert_with(seconds), None)
+                (stamp_ns - *ahead_ns.get_or_insert_with(seconds), None)
             }
         };
         let delay_ns = delays_ns.entry(time.switch).or_insert(captured - at_ns);
@@ -184,11 +184,11 @@ mod tests {
     #[test]
     fn clocks_of_1588_are_moved_by_whole_seconds() {
         // Leap seconds, and 20 ms on the way.
-        let told_ns = START_NS + 37_000_000_000;
+        let stamp_ns = START_NS + 37_000_000_000;
         let captured_ns = START_NS + 20_000_000;
         let whole = |upper, lower| of(MirrorStamp::Whole { upper, lower });
-        let seconds = whole((told_ns / 1_000_000_000) as u32, (told_ns % 1_000_000_000) as u32);
-        let halves = whole((told_ns >> 32) as u32, told_ns as u32);
+        let seconds = whole((stamp_ns / 1_000_000_000) as u32, (stamp_ns % 1_000_000_000) as u32);
+        let halves = whole((stamp_ns >> 32) as u32, stamp_ns as u32);
         for time in [seconds, halves] {
             let clocks = MirrorClocks::default();
             assert_eq!(clocks.time_ns(&time, captured_ns), Ok(START_NS));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_tell_units() {
+    fn headers_have_units() {
         let header = |granularity: u8, platform: Option<u8>| {
             let mut header = vec![0x20, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, granularity << 1];
             if let Some(platform) = platform {

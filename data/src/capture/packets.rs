@@ -43,7 +43,7 @@ pub(crate) enum CaptureStart {
 }
 
 impl CaptureStart {
-    /// Tells captures from other files.
+    /// Recognizes captures among other files.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         let magic = head.first_chunk::<4>()?;
         if *magic == SECTION_MAGIC {
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn captures_are_told_by_their_first_bytes() {
+    fn captures_are_recognized_by_their_first_bytes() {
         assert_eq!(CaptureStart::of(&[0xd4, 0xc3, 0xb2, 0xa1, 2]), Some(CaptureStart::Pcap));
         assert_eq!(CaptureStart::of(&SECTION_MAGIC), Some(CaptureStart::PcapNg));
         assert_eq!(CaptureStart::of(b"time"), None);

@@ -28,7 +28,7 @@ pub struct PortRules {
     pub ports: u16,
     /// The rules, TOML, with comments.
     pub toml: String,
-    /// How ports were told apart, a sentence.
+    /// How ports were distinguished, a sentence.
     pub how: String,
     /// Packets for which no rule holds.
     pub without_port: u64,
@@ -77,7 +77,7 @@ impl PortRules {
         let mut toml = String::new();
         for (port, ((at, interface), packets)) in found.into_iter().enumerate() {
             let name = uncompressed(&captures[at].name);
-            told(
+            push_comment(
                 &mut toml,
                 packets,
                 format_args!("of interface {interface} of {}", name.escape_debug()),
@@ -125,7 +125,7 @@ impl PortRules {
         let mut toml = String::new();
         let mut placed = 0;
         for (port, (condition, value, packets)) in rules.into_iter().enumerate() {
-            told(&mut toml, packets, format_args!("for {value}"));
+            push_comment(&mut toml, packets, format_args!("for {value}"));
             toml.push_str(rule(&port.to_string(), condition, &format!("{value:?}")).trim_start());
             placed += packets;
         }
@@ -157,7 +157,7 @@ fn receiver_without_ip(pair: &Pair) -> Option<Mac> {
     (to != Mac([0; 6])).then_some(to)
 }
 
-fn told(toml: &mut String, packets: u64, what: std::fmt::Arguments<'_>) {
+fn push_comment(toml: &mut String, packets: u64, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(toml, "\n# {packets} packets are {what}");
 }
 

@@ -1,4 +1,4 @@
-//! What tells one packet from another, and when it must have been sent: what finds duplicates and clocks that differ.
+//! What distinguishes one packet from another, and when it must have been sent: what finds duplicates and clocks that differ.
 
 use crate::random::uniform;
 use std::fmt;
@@ -11,7 +11,7 @@ const TCP: u8 = 6;
 /// What a captured packet says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sight {
-    /// A hash of what two packets do not share, unless one is a copy of the other; 0 if the packet does not tell: without
+    /// A hash of what two packets do not share, unless one is a copy of the other; 0 if the packet has none: without
     /// an IP header, or with neither an IP ID nor a TCP payload.
     pub(crate) identity: u64,
     /// Of TCP packets that are no fragments.

@@ -22,7 +22,7 @@ pub struct CaptureSummary {
     pub packets: u64,
     /// Their sizes on the wire, bytes.
     pub bytes: u64,
-    /// The earliest and the latest time, nanoseconds since 1970; none if no packet tells its time.
+    /// The earliest and the latest time, nanoseconds since 1970; none if no packet has a time.
     pub times_ns: Option<(u64, u64)>,
     /// Packets that are earlier than the one before.
     pub backwards: u64,
@@ -56,7 +56,7 @@ impl CaptureInterface {
     }
 }
 
-/// Who sends to whom; absent what a packet does not tell.
+/// Who sends to whom; absent what a packet does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// IP addresses of the sender and the receiver.

@@ -84,7 +84,7 @@ fn mirrored(link_type: u16, captured: &[u8]) -> Option<Mirrored<'_>> {
     (bytes > 0).then_some(Mirrored { frame, bytes, time })
 }
 
-/// Tells most packets that are not GRE at a glance: TCP and UDP behind no other headers.
+/// Rules out most packets that are not GRE at a glance: TCP and UDP behind no other headers.
 fn may_be_gre(link_type: u16, captured: &[u8]) -> bool {
     let protocol = match number(captured, 12) {
         Some(0x0800) => captured.get(23),

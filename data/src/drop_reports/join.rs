@@ -18,7 +18,7 @@ pub(crate) const OTHER_TIME: &str = "other-time-report";
 /// Packets that never came to the buffer: as rows left out.
 const BEFORE_BUFFER: &str = "dropped-before-buffer";
 
-/// What tells a packet of a capture from others.
+/// What distinguishes a packet of a capture from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinPacket {
     /// 0 if it has none.
@@ -243,24 +243,24 @@ impl DropJoin {
 
     /// What became of the reports of each file.
     pub(crate) fn inputs(&self) -> Vec<InputProvenance> {
-        let told = |(input, matched): (&InputProvenance, &Matched)| {
+        let counted = |(input, matched): (&InputProvenance, &Matched)| {
             let Matched { at_buffer, before_buffer, ambiguous, .. } = *matched;
-            let mut told = input.clone();
-            told.events = at_buffer + before_buffer;
+            let mut provenance = input.clone();
+            provenance.events = at_buffer + before_buffer;
             let mut count = |name: &str, rows| {
                 if rows > 0 {
-                    told.skipped.insert(name.to_owned(), rows);
+                    provenance.skipped.insert(name.to_owned(), rows);
                 }
             };
             count(UNMATCHED, matched.unmatched);
             count(OTHER_PORT, matched.other_port);
             count(OTHER_TIME, matched.other_time);
             if ambiguous > 0 {
-                told.notes.insert(InputNote::AmbiguousReport, ambiguous);
+                provenance.notes.insert(InputNote::AmbiguousReport, ambiguous);
             }
-            told
+            provenance
         };
-        self.reports.inputs().iter().zip(&self.matched).map(told).collect()
+        self.reports.inputs().iter().zip(&self.matched).map(counted).collect()
     }
 
     /// What became of the reports, in a sentence.
@@ -376,7 +376,7 @@ mod tests {
                 }
             }
 
-            let reports = reports.into_iter().map(|told| (0, report(told))).collect();
+            let reports = reports.into_iter().map(|row| (0, report(row))).collect();
             let inputs = vec![InputProvenance::default()];
             let read = ReadReports { reports, inputs, ..ReadReports::default() };
             let mut join = DropJoin::new(DropReports::new(read, WINDOW_NS));

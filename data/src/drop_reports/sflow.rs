@@ -25,8 +25,8 @@ pub(crate) struct Discarded {
     pub(crate) origin: Origin,
     /// The report's number.
     pub(crate) number: u32,
-    /// Discarded packets so far of which the agent could not tell.
-    pub(crate) untold: u32,
+    /// Discarded packets so far that the agent could not report.
+    pub(crate) missed: u32,
     pub(crate) cause: DropCause,
     /// The hash of its flow and what else its header says; 0 without an IP header.
     pub(crate) flow_hash: u64,
@@ -61,14 +61,14 @@ pub(crate) fn discarded_packets(datagram: &[u8]) -> Result<Vec<Discarded>, &'sta
 fn discarded(mut from: Words<'_>, agent: &[u8], part: u32) -> Result<Discarded, &'static str> {
     let number = from.word()?;
     let source = (from.word()?, from.word()?);
-    let untold = from.word()?;
+    let missed = from.word()?;
     // Ports in and out, as interfaces are numbered.
     from.take(8)?;
     let cause = DropCause::of_sflow(from.word()?);
     let records = from.word()?;
     let origin = Origin { agent: agent.to_vec(), part, source };
     let (flow_hash, sight) = (0, Sight::default());
-    let mut found = Discarded { origin, number, untold, cause, flow_hash, sight };
+    let mut found = Discarded { origin, number, missed, cause, flow_hash, sight };
     for _ in 0..records.min(MOST) {
         let (format, bytes) = from.record()?;
         if format == SAMPLED_HEADER && found.flow_hash == 0 {

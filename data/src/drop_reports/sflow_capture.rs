@@ -17,19 +17,19 @@ struct Numbers {
     first: u32,
     last: u32,
     reports: u32,
-    first_untold: u32,
-    last_untold: u32,
+    first_missed: u32,
+    last_missed: u32,
 }
 
 impl Numbers {
     /// Reports that were sent and did not come, and packets that the agent did not report.
     fn missing(&self) -> u64 {
         let sent = u64::from(self.last.wrapping_sub(self.first)) + 1;
-        let untold = u64::from(self.last_untold.wrapping_sub(self.first_untold));
+        let missed = u64::from(self.last_missed.wrapping_sub(self.first_missed));
         // Numbers that step back are those of an agent that began anew.
         let sent = if sent > 1 << 31 { 0 } else { sent };
-        let untold = if untold > 1 << 31 { 0 } else { untold };
-        sent.saturating_sub(u64::from(self.reports)) + untold
+        let missed = if missed > 1 << 31 { 0 } else { missed };
+        sent.saturating_sub(u64::from(self.reports)) + missed
     }
 }
 
@@ -87,18 +87,18 @@ pub(super) fn read_capture(
 }
 
 fn count(origins: &mut BTreeMap<Origin, Numbers>, report: &Discarded) {
-    let Discarded { origin, number, untold, .. } = report;
+    let Discarded { origin, number, missed, .. } = report;
     let has_room = origins.len() < MOST_ORIGINS;
     match origins.get_mut(origin) {
         Some(numbers) => {
             numbers.last = *number;
-            numbers.last_untold = *untold;
+            numbers.last_missed = *missed;
             numbers.reports += 1;
         }
         None if has_room => {
-            let (first, last, first_untold) = (*number, *number, *untold);
+            let (first, last, first_missed) = (*number, *number, *missed);
             let numbers =
-                Numbers { first, last, reports: 1, first_untold, last_untold: first_untold };
+                Numbers { first, last, reports: 1, first_missed, last_missed: first_missed };
             origins.insert(origin.clone(), numbers);
         }
         None => {}

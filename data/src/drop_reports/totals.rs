@@ -15,17 +15,17 @@ impl DropReports {
         let mut all = self.inputs().to_vec();
         let mut others = self.counts();
         let of_run = |run: &'a [InputProvenance]| run.iter().enumerate();
-        for (file, told) in runs.into_iter().flat_map(of_run) {
-            let count = |name: &str| told.skipped.get(name).copied().unwrap_or(0);
+        for (file, input) in runs.into_iter().flat_map(of_run) {
+            let count = |name: &str| input.skipped.get(name).copied().unwrap_or(0);
             let total = &mut all[file];
-            total.events += told.events;
+            total.events += input.events;
             for name in [UNMATCHED, OTHER_PORT] {
                 add(&mut total.skipped, name.to_owned(), count(name));
             }
-            let ambiguous = told.notes.get(&InputNote::AmbiguousReport).copied();
+            let ambiguous = input.notes.get(&InputNote::AmbiguousReport).copied();
             add(&mut total.notes, InputNote::AmbiguousReport, ambiguous.unwrap_or(0));
             // A report at the end of one run may be near the begin of the next, too.
-            let near = told.events + count(UNMATCHED) + count(OTHER_PORT);
+            let near = input.events + count(UNMATCHED) + count(OTHER_PORT);
             others[file] = others[file].saturating_sub(near);
         }
         for (total, others) in all.iter_mut().zip(others) {

@@ -3,7 +3,7 @@
 use crate::{Event, SwitchSpecs};
 use std::collections::BTreeMap;
 
-/// Fewer packets are too few to tell.
+/// Fewer packets are too few to decide.
 const LEAST_PACKETS: u64 = 1_000;
 /// Many captures have times of whole microseconds.
 const COARSE_NS: u64 = 1_000;
@@ -52,7 +52,7 @@ impl Backlog {
         }
         let line = &mut switch.ports[port];
         line.longest_ns = line.longest_ns.max(wire_ns);
-        // Some captures tell when a packet begins, others when it ends; so one on the wire is no backlog.
+        // Some captures stamp when a packet begins, others when it ends; so one on the wire is no backlog.
         let waits_ns = line.busy_until.saturating_sub(event.time_ns);
         switch.waited += u64::from(waits_ns > line.longest_ns);
         switch.waited_coarsely += u64::from(waits_ns > line.longest_ns.saturating_add(COARSE_NS));

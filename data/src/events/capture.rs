@@ -189,7 +189,7 @@ impl EventSource for CaptureRows {
         None
     }
 
-    fn tells_drops(&self) -> bool {
+    fn records_drops(&self) -> bool {
         false
     }
 
@@ -341,7 +341,7 @@ fn at_mirror<'a>(
     wrapping: Wrapping,
     clocks: &MirrorClocks,
 ) -> Result<RawPacket<'a>, (&'static str, BadCell)> {
-    // That it has no time of the capture is told later.
+    // That it has no time of the capture is an error later.
     let RawTime::Known(captured_ns, _) = packet.time else { return Ok(packet) };
     let Wrapping::Mirror(Some(time)) = wrapping else {
         return Err(("time", BadCell::NoMirrorTime));

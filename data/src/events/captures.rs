@@ -1,4 +1,4 @@
-//! What captures tell once they are merged: whether packets queue, and whether the order of the files can say
+//! What captures show once they are merged: whether packets queue, and whether the order of the files can say
 //! their ports.
 
 use super::backlog::Backlog;
@@ -52,12 +52,12 @@ impl MergedCaptures {
         self.backlog.packets_without()
     }
 
-    /// What packets tell of each other.
+    /// What packets show of each other.
     pub(super) fn sightings(&self) -> &Sightings {
         &self.sightings
     }
 
-    /// What each file with packets tells; what all tell together is that of the file `first`.
+    /// What each file with packets shows; what all show together is that of the file `first`.
     pub(super) fn facts(&self, first: Option<usize>) -> BTreeMap<usize, CaptureFacts> {
         let mut facts = self.sightings.facts();
         if let Some(first) = first {
@@ -105,7 +105,7 @@ fn of_ports<'a>(readers: &'a [&mut EventReader]) -> Vec<PortCapture<'a>> {
     readers.iter().filter_map(|reader| reader.port_capture()).collect()
 }
 
-/// Reads on, so that a draft tells more; whether all was read. What is wrong with the rest is not the question.
+/// Reads on, so that a draft has more; whether all was read. What is wrong with the rest is not the question.
 fn read_on(readers: &mut [&mut EventReader]) -> bool {
     let most = MOST_DRAFTED / readers.len().max(1);
     for reader in readers.iter_mut() {

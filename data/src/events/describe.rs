@@ -29,7 +29,7 @@ pub fn describe(path: &Path, columns: &EventColumns) -> Result<FileKind, DataErr
     }
 }
 
-/// Reads the capture at `path` to its end, or to where it is cut off, and tells what its packets are.
+/// Reads the capture at `path` to its end, or to where it is cut off, and says what its packets are.
 ///
 /// # Errors
 /// If it cannot be read, is no capture, is damaged, or is cut off before its first packet ends.

@@ -34,7 +34,7 @@ pub enum FileKind {
     Trace {
         /// Its columns and size.
         table: TableShape,
-        /// Whether it has metadata; if not, `meta` is what its columns tell.
+        /// Whether it has metadata; if not, `meta` is what its columns show.
         own: bool,
         /// Its metadata.
         meta: Box<TraceMeta>,
@@ -61,6 +61,6 @@ pub enum FileKind {
 pub struct TableShape {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Number of rows; unknown of Arrow IPC, which does not tell.
+    /// Number of rows; unknown of Arrow IPC, which has no count.
     pub rows: Option<u64>,
 }

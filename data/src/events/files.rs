@@ -82,7 +82,7 @@ impl OneFile {
         }
         let first = self.reader.next().transpose()?;
         self.reader.close();
-        // Without an event it is due at once, so that what it tells beside events is read.
+        // Without an event it is due at once, so that what it has beside events is read.
         let first_ns = first.map_or(0, |batch| batch.events[0].time_ns);
         self.parked = Some(Box::new(Parked { path: path.to_owned(), options, first_ns }));
         Ok(())
@@ -198,19 +198,19 @@ impl EventFiles {
         &self.specs
     }
 
-    /// Whether some file can tell of push-outs, which are about packets that arrived before.
+    /// Whether some file can record push-outs, which are about packets that arrived before.
     pub fn may_push_out(&self) -> bool {
         self.files.iter().any(|file| file.reader.may_push_out())
     }
 
-    /// Whether some file tells which packets the real switch dropped, even if it dropped none.
-    pub fn tells_drops(&self) -> bool {
-        self.join.is_some() || self.files.iter().any(|file| file.reader.tells_drops())
+    /// Whether some file records which packets the real switch dropped, even if it dropped none.
+    pub fn records_drops(&self) -> bool {
+        self.join.is_some() || self.files.iter().any(|file| file.reader.records_drops())
     }
 
-    /// Whether some file tells which packets the real switch marked (ECN).
-    pub fn tells_marks(&self) -> bool {
-        self.files.iter().any(|file| file.reader.tells_marks())
+    /// Whether some file records which packets the real switch marked (ECN).
+    pub fn records_marks(&self) -> bool {
+        self.files.iter().any(|file| file.reader.records_marks())
     }
 
     /// What was wrong with rows that were skipped, file by file. Complete once the iterator has ended.
@@ -220,45 +220,42 @@ impl EventFiles {
 
     /// What was read of each file. Complete once the iterator has ended without an error.
     pub fn provenance(&self) -> Vec<InputProvenance> {
-        let (drops, marks) = (self.tells_drops(), self.tells_marks());
+        let (drops, marks) = (self.records_drops(), self.records_marks());
         let first_capture = self.files.iter().position(|file| file.reader.is_capture());
         let of_all = self.notes_of_all_captures();
         let facts = self.captures.facts(first_capture);
-        let told = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
-            let mut told = reader.provenance();
+        let of_file = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
+            let mut provenance = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
-                (
-                    InputNote::NoRealDrops,
-                    drops && self.join.is_none() && reader.cannot_tell_drops(),
-                ),
-                (InputNote::NoEcnMarks, marks && !reader.tells_marks()),
+                (InputNote::NoRealDrops, drops && self.join.is_none() && reader.lacks_drops()),
+                (InputNote::NoEcnMarks, marks && !reader.records_marks()),
             ];
             for (note, _) in silent.into_iter().filter(|(_, is_silent)| *is_silent) {
-                told.notes.insert(note, told.events);
+                provenance.notes.insert(note, provenance.events);
             }
             if first_capture == Some(place) {
-                told.notes.extend(of_all.iter().copied());
+                provenance.notes.extend(of_all.iter().copied());
             }
             if reader.is_capture() {
-                told.capture = Some(facts.get(&place).cloned().unwrap_or_default());
-                if told.events == 0 && told.skipped.is_empty() {
-                    told.notes.insert(InputNote::NoPackets, 1);
+                provenance.capture = Some(facts.get(&place).cloned().unwrap_or_default());
+                if provenance.events == 0 && provenance.skipped.is_empty() {
+                    provenance.notes.insert(InputNote::NoPackets, 1);
                 }
             }
             if let Some((reason, packets)) =
                 self.join.as_ref().and_then(|join| join.left_out(place))
             {
-                told.events -= packets;
-                told.skipped.insert(reason.to_owned(), packets);
+                provenance.events -= packets;
+                provenance.skipped.insert(reason.to_owned(), packets);
             }
-            told
+            provenance
         };
         let reports = self.join.iter().flat_map(|join| join.inputs());
-        self.files.iter().enumerate().map(told).chain(reports).collect()
+        self.files.iter().enumerate().map(of_file).chain(reports).collect()
     }
 
-    /// What captures tell together, which is noted at the first.
+    /// What captures show together, which is noted at the first.
     fn notes_of_all_captures(&self) -> Vec<(InputNote, u64)> {
         let sightings = self.captures.sightings();
         let notes = [
@@ -270,7 +267,7 @@ impl EventFiles {
         notes.into_iter().filter_map(|(note, rows)| Some((note, rows?))).collect()
     }
 
-    /// By how much clocks of captures differ at least, in a sentence; none if nothing tells. Complete once the iterator
+    /// By how much clocks of captures differ at least, in a sentence; none if nothing shows it. Complete once the iterator
     /// has ended.
     pub fn clock_remark(&self) -> Option<String> {
         let sightings = self.captures.sightings();
@@ -342,7 +339,7 @@ impl EventFiles {
         }
     }
 
-    /// The next events in order of time. If reports of drops are joined, `packets` gets what tells each from others.
+    /// The next events in order of time. If reports of drops are joined, `packets` gets what distinguishes each from others.
     fn next_merged(
         &mut self,
         packets: &mut Vec<(usize, JoinPacket)>,
@@ -449,7 +446,7 @@ impl EventFiles {
     }
 }
 
-/// What reports of drops tell of a packet.
+/// What reports of drops say of a packet.
 fn joinable(sight: Option<(u32, Sight)>) -> JoinPacket {
     sight.map_or(JoinPacket::default(), |(_, Sight { ip_id, payload_bytes, tcp, .. })| {
         let sequence = tcp.map(|tcp| tcp.sequence.0);
@@ -468,7 +465,7 @@ fn check_ports(files: &[OneFile]) -> Result<(), DataError> {
     let readers = files.iter().map(|file| &file.reader);
     let unruled: Vec<_> = readers.filter_map(|one| Some((one, one.one_port()?.0))).collect();
     let Some((first, switch_id)) = unruled.first() else { return Ok(()) };
-    // A switch that is not described is told of with its first packet.
+    // A switch that is not described is an error at its first packet.
     let Some(ports) = first.specs().get(*switch_id).map(SwitchSpec::ports) else { return Ok(()) };
     if unruled.len() == files.len() && ports == files.len() {
         return Ok(());

@@ -14,7 +14,7 @@ pub struct Problem {
     pub reason: &'static str,
     /// How many rows.
     pub rows: u64,
-    /// The first, as an error would tell it.
+    /// The first, as in an error.
     pub first: String,
 }
 

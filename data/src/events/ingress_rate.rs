@@ -151,7 +151,7 @@ impl IngressRates {
         let lines = self.links.iter().map(|(ingress, link)| (ingress, link.port, link.line()));
         let mut over: Vec<_> = lines.filter(|(_, _, line)| line.packets > 0).collect();
         over.sort_by_key(|(_, _, line)| std::cmp::Reverse(line.most_ahead_ns));
-        let told = over.into_iter().filter_map(|(ingress, port, link)| {
+        let over_rates = over.into_iter().filter_map(|(ingress, port, link)| {
             let line_rate_bps = *specs.get(ingress.switch_id())?.line_rate_bps.get(port)?;
             let bits = u128::from(link.most_ahead_ns) * u128::from(line_rate_bps) / 1_000_000_000;
             Some(OverRate {
@@ -163,7 +163,7 @@ impl IngressRates {
                 file: files.get(link.file).map(|file| (*file).to_owned()).unwrap_or_default(),
             })
         });
-        told.collect()
+        over_rates.collect()
     }
 }
 

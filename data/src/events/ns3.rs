@@ -120,7 +120,7 @@ impl EventSource for Ns3Rows {
         None
     }
 
-    fn tells_drops(&self) -> bool {
+    fn records_drops(&self) -> bool {
         true
     }
 
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_tell_the_device() {
+    fn names_of_files_have_the_device() {
         assert_eq!(device_in_name("star-2-13.tr"), Some((2, 13)));
         assert_eq!(device_in_name("my-star-2-3.tr.gz"), Some((2, 3)));
         for name in ["star.tr", "star-3.tr", "star-a-3.tr", "star-2-3.txt"] {

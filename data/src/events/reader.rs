@@ -109,15 +109,15 @@ impl EventReader {
         &self.specs
     }
 
-    /// Whether the input can tell of push-outs, which are about packets that arrived before.
+    /// Whether the input can record push-outs, which are about packets that arrived before.
     pub fn may_push_out(&self) -> bool {
         self.source.places().is_some_and(|places| places.drop_reason.is_some())
     }
 
-    /// Whether the input tells which packets the real switch dropped, even if it dropped none. An input that
-    /// does not say so may still tell of drops, by the kinds of its events.
-    pub fn tells_drops(&self) -> bool {
-        self.source.tells_drops()
+    /// Whether the input records which packets the real switch dropped, even if it dropped none. An input that
+    /// does not say so may still record drops, by the kinds of its events.
+    pub fn records_drops(&self) -> bool {
+        self.source.records_drops()
     }
 
     /// The switch and port of all packets, if this is a capture without rules for ports.
@@ -163,9 +163,9 @@ impl EventReader {
     }
 
     /// Whether it has no place for real drops: packets without one are not known to be transmitted.
-    pub(super) fn cannot_tell_drops(&self) -> bool {
+    pub(super) fn lacks_drops(&self) -> bool {
         let has_kinds = self.source.places().is_some_and(|places| places.kind.is_some());
-        !has_kinds && !self.tells_drops()
+        !has_kinds && !self.records_drops()
     }
 
     /// How many columns of the user's own each event has.
@@ -173,8 +173,8 @@ impl EventReader {
         self.source.places().map_or(0, |places| places.own.len())
     }
 
-    /// Whether the input tells which packets the real switch marked (ECN).
-    pub fn tells_marks(&self) -> bool {
+    /// Whether the input records which packets the real switch marked (ECN).
+    pub fn records_marks(&self) -> bool {
         self.source.places().is_some_and(|places| places.ecn_mark.is_some())
     }
 

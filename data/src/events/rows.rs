@@ -100,7 +100,7 @@ impl EventSource for EventRows {
         Some(&self.places)
     }
 
-    fn tells_drops(&self) -> bool {
+    fn records_drops(&self) -> bool {
         self.places.drop_reason.is_some()
     }
 

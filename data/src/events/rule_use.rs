@@ -21,7 +21,7 @@ pub(crate) struct RuleUse {
 }
 
 /// What no packet met in any input, a sentence for each list. Descriptions of switches may serve several jobs, so a
-/// rule for a switch of which there is no packet is not told.
+/// rule for a switch of which there is no packet is not named.
 pub(crate) fn unmet(uses: Vec<RuleUse>) -> Vec<String> {
     let switches: BTreeSet<u16> =
         uses.iter().filter(|rule| rule.is_met).filter_map(|rule| rule.switch_id).collect();
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_that_no_input_met_are_told_for_switches_that_have_packets() {
+    fn rules_that_no_input_met_are_named_for_switches_that_have_packets() {
         let rule = |list, place, switch_id, is_met| {
             let name = format!("rule {place}");
             RuleUse { list, place, name, switch_id, is_met }
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(unmet(Vec::new()), Vec::<String>::new());
         let many = (1..=12).map(|place| rule("ports", place, None, false)).collect();
         let first: Vec<_> = (1..=8).map(|place| format!("rule {place}")).collect();
-        let told = format!("no packet met {} and 4 more of ports", first.join(", "));
-        assert_eq!(unmet(many), [told]);
+        let expected = format!("no packet met {} and 4 more of ports", first.join(", "));
+        assert_eq!(unmet(many), [expected]);
     }
 }

@@ -1,4 +1,4 @@
-//! What captures that are merged tell of each other: packets that are there twice, and clocks that differ.
+//! What captures that are merged show of each other: packets that are there twice, and clocks that differ.
 
 use super::clocks::{Ahead, Place, wrong_clocks};
 use crate::CaptureFacts;
@@ -32,7 +32,7 @@ pub(super) struct Sightings {
     take_turns: bool,
 }
 
-/// What packets of a file tell.
+/// What packets of a file show.
 #[derive(Clone, Copy, Default)]
 struct OfFile {
     /// Acknowledgements of data that was captured elsewhere, and of its data elsewhere.
@@ -109,28 +109,28 @@ impl Sightings {
         (self.early > 0).then_some((self.early, self.most_early_ns))
     }
 
-    /// Whether packets of several places mix in time, and no acknowledgement tells whether their clocks agree.
+    /// Whether packets of several places mix in time, and no acknowledgement shows whether their clocks agree.
     pub(super) fn clocks_are_unknown(&self) -> bool {
         self.take_turns && self.files.values().all(|file| file.compared == 0)
     }
 
-    /// What each file with packets tells.
+    /// What each file with packets shows.
     pub(super) fn facts(&self) -> BTreeMap<usize, CaptureFacts> {
         let mut facts: BTreeMap<usize, CaptureFacts> = BTreeMap::new();
         for (&file, of) in &self.files {
-            let told = CaptureFacts {
+            let shown = CaptureFacts {
                 clock_compared: of.compared,
                 own_copies: of.own_copies,
                 other_copies: of.other_copies,
                 ends_early_ns: self.last_ns - of.last_ns,
                 ..CaptureFacts::default()
             };
-            facts.insert(file, told);
+            facts.insert(file, shown);
         }
         for ((file, _), ns) in wrong_clocks(&self.ahead) {
-            let told = facts.entry(file).or_default();
-            if ns.unsigned_abs() > told.clock_ahead_ns.unsigned_abs() {
-                told.clock_ahead_ns = ns;
+            let shown = facts.entry(file).or_default();
+            if ns.unsigned_abs() > shown.clock_ahead_ns.unsigned_abs() {
+                shown.clock_ahead_ns = ns;
             }
         }
         facts
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn data_after_its_acknowledgement_tells_that_clocks_differ() {
+    fn data_after_its_acknowledgement_shows_that_clocks_differ() {
         let begin = u32::MAX - 50;
         let second = begin.wrapping_add(100);
         let third = begin.wrapping_add(200);

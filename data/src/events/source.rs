@@ -24,7 +24,7 @@ pub(super) trait EventSource: Send {
     fn places(&self) -> Option<&EventPlaces>;
 
     /// Whether the format records drops of the real switch; true even if there were none.
-    fn tells_drops(&self) -> bool;
+    fn records_drops(&self) -> bool;
 
     /// The rules that assign packets to switches, ports and queues, and which have matched so far.
     fn rule_uses(&self) -> Vec<RuleUse>;

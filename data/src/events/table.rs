@@ -68,7 +68,7 @@ impl EventSource for EventTable {
         Some(&self.places)
     }
 
-    fn tells_drops(&self) -> bool {
+    fn records_drops(&self) -> bool {
         self.places.drop_reason.is_some()
     }
 

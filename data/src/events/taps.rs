@@ -74,7 +74,7 @@ impl Taps {
         }
     }
 
-    /// What they tell of data that was not captured; none without acknowledgements.
+    /// What they show of data that was not captured; none without acknowledgements.
     pub(super) fn facts(&self) -> Option<TapFacts> {
         let mut facts = self.ended.clone();
         self.flows.iter().for_each(|flow| flow.count(&mut facts));

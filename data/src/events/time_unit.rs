@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_told_from_what_does_not_fit() {
+    fn what_is_no_time_differs_from_what_does_not_fit() {
         for text in ["", "-", ".", "e3", "1e", "1e+", "1.2.3", "0x10", "nan", "1,5", "1 2"] {
             assert_eq!(ns(text, TimeUnit::S), Err(NoTime::NotANumber), "{text}");
         }

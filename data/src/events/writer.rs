@@ -29,7 +29,7 @@ impl EventWriter {
     /// Adds events. They are not checked here.
     ///
     /// # Errors
-    /// If they cannot be written, or tell of real drops.
+    /// If they cannot be written, or have real drops.
     pub fn write(&mut self, batch: &EventBatch) -> Result<(), DataError> {
         let events = &batch.events;
         if events.iter().any(|event| matches!(event.kind, EventKind::Drop(_))) {

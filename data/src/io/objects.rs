@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Stores of objects. Problems are told in one line.
+/// Stores of objects. Problems are texts of one line.
 pub trait ObjectStores: Sync {
     /// The bytes of an object, in order.
     fn open(&self, path: &Path) -> Result<Box<dyn Read + Send>, String>;
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_stores_are_told_from_files() {
+    fn urls_of_stores_are_not_files() {
         for url in ["s3://bucket/run=1/events.parquet", "gs://bucket/x", "az://c/x/"] {
             assert!(is_object(Path::new(url)), "{url}");
         }

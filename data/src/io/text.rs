@@ -41,7 +41,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// Tells it from the first bytes.
+    /// The compression that the first bytes show.
     pub(crate) fn of(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
             Compression::Gzip
@@ -59,7 +59,7 @@ pub(crate) fn uncompressed(name: &str) -> &str {
 }
 
 /// Larger windows of Zstandard are refused: a file must not fill the memory. 27 is what its command
-/// reads without being told.
+/// reads by default.
 const MOST_WINDOW_LOG: u32 = 27;
 
 enum Block {
@@ -145,7 +145,7 @@ fn send_blocks(
     Ok(())
 }
 
-/// Tells compressed data that is cut off, of which all was read, from other errors.
+/// Distinguishes compressed data that is cut off, of which all was read, from other errors.
 fn end_early(
     stored: BufReader<HashingReader<Bytes>>,
     error: io::Error,

@@ -32,7 +32,7 @@ const LINK_HEADERS: [(&str, u32); 4] = [
     ("ns3::LlcSnapHeader", 8),
 ];
 
-/// Headers that tell what a packet holds.
+/// Headers that say what a packet holds.
 const READ_HEADERS: [&str; 6] = [
     "Payload",
     "ns3::ArpHeader",
@@ -50,8 +50,8 @@ pub(crate) fn has_known_size(name: &str) -> bool {
 /// Ethernet pads shorter payloads.
 const ETHERNET_PAYLOAD: u32 = 46;
 
-/// Reads the headers. An IP header tells the size of all that it holds, so what follows it need not
-/// be known; `header_bytes` tells the sizes of others.
+/// Reads the headers. An IP header has the size of all that it holds, so what follows it need not
+/// be known; `header_bytes` has the sizes of others.
 pub(crate) fn read_packet(
     text: &str,
     header_bytes: &BTreeMap<String, u32>,

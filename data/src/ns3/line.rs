@@ -1,6 +1,6 @@
 //! One line: what happened, when, at which device, to which packet.
 
-/// What a line tells, as ns-3's `AsciiTraceHelper` writes it.
+/// What a line says, as ns-3's `AsciiTraceHelper` writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     pub(crate) happened: Happened,
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_paths_tell_what_happened_where() {
+    fn letters_and_paths_say_what_happened_where() {
         let at = "/NodeList/2/DeviceList/3/$ns3::PointToPointNetDevice";
         let check = |letter: &str, end: &str, expected| {
             let line = format!("{letter} 1.5 {at}{end} ns3::PppHeader (x)");

@@ -1,4 +1,4 @@
-//! Arrow IPC files, by their footer, which tells where batches are: in any order, and whether or not a whole stream is inside
+//! Arrow IPC files, by their footer, which says where batches are: in any order, and whether or not a whole stream is inside
 //! (Arrow Columnar Format, "IPC File Format").
 
 use super::arrow_claims::{

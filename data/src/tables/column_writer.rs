@@ -21,7 +21,7 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns to a file that appears when it is finished: Parquet, or Arrow IPC if the name ends
 /// in `.arrow`, `.feather` or `.ipc`; or an Arrow IPC stream to standard output if it is `-`. Equal
-/// batches give equal bytes: nothing in the file tells when, where or by how many threads it was made.
+/// batches give equal bytes: nothing in the file shows when, where or by how many threads it was made.
 pub(crate) struct ColumnWriter {
     file: String,
     schema: SchemaRef,

@@ -1,4 +1,4 @@
-//! Opening an input: a table, or text or packets, told from its first bytes.
+//! Opening an input: a table, or text or packets, recognized by its first bytes.
 
 use super::arrow_file::FILE_MAGIC;
 use super::arrow_stream::looks_like_stream;

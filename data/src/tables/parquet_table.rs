@@ -140,12 +140,12 @@ impl ParquetBatches {
     }
 }
 
-/// The schema. Parquet has no type for durations: only Arrow's copy of the schema tells them, and their unit,
-/// from whole numbers.
+/// The schema. Parquet has no type for durations: only Arrow's copy of the schema distinguishes them from whole
+/// numbers, and has their unit.
 fn with_durations(builder: &ParquetRecordBatchReaderBuilder<File>) -> SchemaRef {
     let plain = builder.schema();
     let pairs = builder.metadata().file_metadata().key_value_metadata();
-    // A copy that cannot be read tells nothing.
+    // A copy that cannot be read is of no use.
     let copy = guarded(|| parquet_to_arrow_schema(builder.parquet_schema(), pairs));
     let Ok(Ok(copy)) = copy else { return plain.clone() };
     let is_duration = |field: &&FieldRef| matches!(field.data_type(), DataType::Duration(_));
@@ -155,8 +155,8 @@ fn with_durations(builder: &ParquetRecordBatchReaderBuilder<File>) -> SchemaRef 
     if durations.is_empty() {
         return plain.clone();
     }
-    let told = |field: &FieldRef| FieldRef::clone(durations.get(field.name()).unwrap_or(&field));
-    Arc::new(Schema::new(plain.fields().iter().map(told).collect::<Vec<_>>()))
+    let typed = |field: &FieldRef| FieldRef::clone(durations.get(field.name()).unwrap_or(&field));
+    Arc::new(Schema::new(plain.fields().iter().map(typed).collect::<Vec<_>>()))
 }
 
 const BROKEN: &str =

@@ -70,7 +70,7 @@ impl Table {
         Table::new(frame.name(), schema, Stored::Frame(frame.clone()))
     }
 
-    /// Refuses two columns of one name: nobody could tell which is meant.
+    /// Refuses two columns of one name: it would not be known which is meant.
     fn new(file: &str, schema: SchemaRef, stored: Stored) -> Result<Self, DataError> {
         let columns: Vec<String> =
             schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// Number of rows; unknown of Arrow IPC, which does not tell.
+    /// Number of rows; unknown of Arrow IPC, which has no count.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.stored {
             Stored::Parquet(table) => Some(table.rows()),

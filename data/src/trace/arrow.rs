@@ -77,7 +77,7 @@ pub fn record_batch(
     mut batch: LabelledBatch,
 ) -> Result<RecordBatch, DataError> {
     let rows = batch.len();
-    // Rows that do not tell of marks were not marked.
+    // Rows without marks were not marked.
     batch.ecn_mark = schema
         .index_of(ECN_MARK)
         .is_ok()
@@ -85,7 +85,7 @@ pub fn record_batch(
     let codes = batch.real_drop.as_deref().map(real_drop_codes);
     let mut columns = trace_arrays(batch);
     if schema.index_of(REAL_DROP).is_ok() {
-        // Rows that do not tell of real drops were not dropped.
+        // Rows without real drops were not dropped.
         columns.push(Arc::new(UInt8Array::from(codes.unwrap_or_else(|| vec![0; rows]))));
     }
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| {

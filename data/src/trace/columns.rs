@@ -17,7 +17,7 @@ pub(crate) const BASE_COLUMNS: [&str; 11] = [
     REAL_DROP,
 ];
 
-/// Whether the real switch marked the packet; only in traces of events that tell of marks.
+/// Whether the real switch marked the packet; only in traces of events that record marks.
 pub(crate) const ECN_MARK: &str = "ecn_mark";
 
 /// A hash of the packet's flow; only in traces that keep flows.
@@ -26,7 +26,7 @@ pub(crate) const FLOW_HASH: &str = "flow_hash";
 /// Whether the packet is of its flow's first round-trip time; only in traces that keep flows.
 pub(crate) const FIRST_RTT: &str = "first_rtt";
 
-/// What the real switch did; only in traces that tell of real drops.
+/// What the real switch did; only in traces that record real drops.
 pub(crate) const REAL_DROP: &str = "real_drop";
 
 impl TraceMeta {

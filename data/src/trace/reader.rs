@@ -129,7 +129,7 @@ impl TraceReader {
         TraceReader { name, meta, source, sha256: String::new(), done: false }
     }
 
-    /// The metadata of the trace, or what its columns tell if it has none.
+    /// The metadata of the trace, or what its columns show if it has none.
     pub fn meta(&self) -> &TraceMeta {
         &self.meta
     }

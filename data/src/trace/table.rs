@@ -71,7 +71,7 @@ enum LabelPlaces {
     Outcome { outcome: usize, drop: Option<usize> },
 }
 
-/// The metadata of a labelled trace, or what its columns tell if it has none.
+/// The metadata of a labelled trace, or what its columns show if it has none.
 pub(crate) fn meta_of(file: &str, table: &Table) -> Result<TraceMeta, DataError> {
     if let Some(meta) = meta_in_footer(file, table)? {
         return Ok(meta);
@@ -115,7 +115,7 @@ impl TraceTable {
             outcome: matches!(self.places.label, LabelPlaces::Outcome { .. }),
             real_drop: self.places.real_drop.is_some(),
             ecn_mark: self.places.ecn_mark.is_some(),
-            flows: self.places.arrivals.is_some_and(|places| places.tells_flows()),
+            flows: self.places.arrivals.is_some_and(|places| places.has_flows()),
         }
     }
 
@@ -135,12 +135,12 @@ impl TraceTable {
             features.map(|(name, place)| self.read(&batch, name, *place, &mut bad)).collect();
         let (drop, outcome) = self.read_label(&batch, &mut bad);
         let real_drop = self.places.real_drop;
-        // Empty where nothing told of real drops.
-        let told = real_drop.filter(|&place| {
+        // Empty where no real drops were recorded.
+        let recorded = real_drop.filter(|&place| {
             let column = self.batches.column(&batch, place);
             column.null_count() < column.len()
         });
-        let real_drop = told.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
+        let real_drop = recorded.map(|place| self.read(&batch, REAL_DROP, place, &mut bad));
         let ecn_mark = self.places.ecn_mark;
         let ecn_mark = ecn_mark.map(|place| self.read(&batch, ECN_MARK, place, &mut bad));
         if let Some((row, (field, cell))) = bad.into_rows().next() {
@@ -168,7 +168,7 @@ impl TraceTable {
         places: ArrivalPlaces,
         bad: &mut BadCells,
     ) -> ArrivalColumns {
-        let flows = places.tells_flows().then(|| FlowColumns {
+        let flows = places.has_flows().then(|| FlowColumns {
             hash: self.read_or_zero(batch, FLOW_HASH, places.flow_hash, bad),
             first_rtt: self.read_or_zero(batch, FIRST_RTT, places.first_rtt, bad),
         });
@@ -317,7 +317,7 @@ impl ArrivalPlaces {
         })
     }
 
-    fn tells_flows(&self) -> bool {
+    fn has_flows(&self) -> bool {
         self.flow_hash.is_some() || self.first_rtt.is_some()
     }
 }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// an Arrow IPC stream to standard output for `-`. A file appears when it is finished. Equal batches
 /// and metadata give equal bytes.
 ///
-/// Parquet has the column of real drops from the first batch that tells of them on; the rows before,
+/// Parquet has the column of real drops from the first batch that has them on; the rows before,
 /// which were not dropped, are then written once more. Arrow IPC is written in one pass: it always has
-/// that column, empty where nothing tells of real drops, and its metadata does not name the inputs.
+/// that column, empty where nothing records real drops, and its metadata does not name the inputs.
 pub struct TraceWriter {
     path: PathBuf,
     file: String,
@@ -51,7 +51,7 @@ impl TraceWriter {
     }
 
     /// Starts a trace with the columns of ECN marks and flows, if `beside` says so. It always has arrivals and
-    /// outcomes, and real drops where batches tell of them.
+    /// outcomes, and real drops where batches have them.
     ///
     /// # Errors
     /// As [`create`](Self::create).

@@ -11,7 +11,7 @@ pub enum EventKind {
     Departure,
     /// The real switch dropped the packet. Unless it was pushed out, this row is its arrival, too.
     Drop(DropReason),
-    /// The port was told to send nothing from this queue (PFC, IEEE 802.1Qbb). No packet.
+    /// The port must send nothing from this queue (PFC, IEEE 802.1Qbb). No packet.
     Pause,
     /// The port may send from this queue again. No packet.
     Resume,
@@ -89,7 +89,7 @@ pub struct Event {
     /// Arrival, departure, drop, pause or resume.
     pub kind: EventKind,
     /// Bit 0: first-RTT (unscheduled); bit 1: ECN-capable; bit 2, where the input
-    /// tells of marks: the real switch marked it ([`Event::ECN_MARK`]). 0 where the input has none.
+    /// records marks: the real switch marked it ([`Event::ECN_MARK`]). 0 where the input has none.
     pub flags: u8,
 }
 

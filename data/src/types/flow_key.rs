@@ -1,4 +1,4 @@
-//! What tells flows apart: a hash of the 5-tuple.
+//! What distinguishes flows: a hash of the 5-tuple.
 
 use super::random::uniform;
 use std::net::IpAddr;

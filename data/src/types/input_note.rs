@@ -26,11 +26,11 @@ pub enum InputNote {
     /// Packets of captures in which hardly one waits: they seem to be from behind the buffer. Of all captures together, at the
     /// first.
     NoBacklog,
-    /// Packets of an input that cannot tell ECN marks, beside others that can.
+    /// Packets of an input that cannot record ECN marks, beside others that can.
     NoEcnMarks,
     /// A capture without packets.
     NoPackets,
-    /// Packets of an input that cannot tell real drops, beside others that can.
+    /// Packets of an input that cannot record real drops, beside others that can.
     NoRealDrops,
     /// Packets of links on which more arrives than their line rate allows. Of all captures together, at the first.
     OverRate,

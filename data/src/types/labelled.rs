@@ -58,7 +58,7 @@ pub struct ArrivalColumns {
     pub queue: Vec<u8>,
     /// Bytes in the buffer.
     pub size_bytes: Vec<u32>,
-    /// Of which flows they are; absent if the input does not tell.
+    /// Of which flows they are; absent if the input does not record it.
     pub flows: Option<FlowColumns>,
 }
 
@@ -173,10 +173,10 @@ pub struct LabelledBatch {
     pub drop: Vec<bool>,
     /// The packet's outcome; absent if the input has only the label.
     pub outcome: Option<Vec<Outcome>>,
-    /// Why the real switch dropped the packet, none if it did not; absent if the input tells of no
+    /// Why the real switch dropped the packet, none if it did not; absent if the input records no
     /// real drops.
     pub real_drop: Option<Vec<Option<DropReason>>>,
-    /// Whether the real switch marked the packet (ECN); absent if the input does not tell.
+    /// Whether the real switch marked the packet (ECN); absent if the input does not record it.
     pub ecn_mark: Option<Vec<bool>>,
 }
 

@@ -53,12 +53,12 @@ pub struct SwitchSpec {
     /// By queue within a port: bytes per DWRR round. Empty for other schedulers.
     pub quantum_bytes: Vec<u32>,
     /// By queue within a port: the `alpha` with which Dynamic Thresholds is replayed. Empty where the
-    /// description tells none.
+    /// description has none.
     pub dt_alpha: Vec<f64>,
     /// How much longer than its threshold Credence lets a queue become, bytes, in replays and in exported
     /// decisions. 0, the default, is the paper's Algorithm 1.
     pub slack_bytes: u32,
-    /// What it is called, such as `leaf-3`: what monitoring tells switches apart by.
+    /// What it is called, such as `leaf-3`: what distinguishes switches in monitoring.
     pub name: Option<String>,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
     pub role: Option<String>,

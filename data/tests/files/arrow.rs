@@ -123,7 +123,7 @@ fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     bytes[at..at + to.len()].copy_from_slice(to);
 }
 
-/// What only the footer tells: schemas without a length before them (Polars 1.44 to 2.1), no mark of a stream's end (Go and
+/// What only the footer has: schemas without a length before them (Polars 1.44 to 2.1), no mark of a stream's end (Go and
 /// C# of old), batches in another order with gaps between them, dictionaries after batches.
 #[test]
 fn files_are_read_by_their_footer() {

@@ -1,4 +1,4 @@
-//! What events tell beside packets: pauses of queues, ECN marks, columns of the user's own.
+//! What events have beside packets: pauses of queues, ECN marks, columns of the user's own.
 
 use crate::{Scratch, story, switches};
 use arrow_array::{ArrayRef, Int64Array, StringArray, UInt16Array, UInt32Array};
@@ -19,7 +19,7 @@ fn options() -> EventOptions {
 fn read(paths: &[PathBuf]) -> EventBatch {
     let mut all = EventBatch::default();
     let mut files = EventFiles::open(paths, &options()).unwrap();
-    assert!(files.tells_marks());
+    assert!(files.records_marks());
     for batch in files.by_ref() {
         let batch = batch.unwrap();
         all.events.extend(batch.events);
@@ -29,7 +29,7 @@ fn read(paths: &[PathBuf]) -> EventBatch {
 }
 
 /// Time, kind, whether marked, and the user's own columns, of each event.
-fn told(batch: &EventBatch) -> Vec<(u64, EventKind, bool, [u32; 2])> {
+fn rows_of(batch: &EventBatch) -> Vec<(u64, EventKind, bool, [u32; 2])> {
     let own = batch.own.chunks_exact(2).map(|own| [own[0], own[1]]);
     let events = batch.events.iter().zip(own);
     events.map(|(e, own)| (e.time_ns, e.kind, e.is_marked(), own)).collect()
@@ -80,16 +80,16 @@ fn parquet(scratch: &Scratch) -> PathBuf {
 }
 
 #[test]
-fn text_and_parquet_tell_the_same_beside_packets() {
+fn text_and_parquet_have_the_same_beside_packets() {
     let scratch = Scratch::new();
     let (text, parquet) = (scratch.file("events.csv", TEXT), parquet(&scratch));
-    assert_eq!(told(&read(std::slice::from_ref(&text))), expected());
-    assert_eq!(told(&read(std::slice::from_ref(&parquet))), expected());
+    assert_eq!(rows_of(&read(std::slice::from_ref(&text))), expected());
+    assert_eq!(rows_of(&read(std::slice::from_ref(&parquet))), expected());
     // Merged, each event keeps its own values.
     let twice = expected().into_iter().flat_map(|row| [row, row]).collect::<Vec<_>>();
     let merged = EventFiles::open(&[text, parquet], &options()).unwrap();
     let merged: Vec<EventBatch> = merged.map(|batch| batch.unwrap()).collect();
-    assert_eq!(merged.iter().flat_map(told).collect::<Vec<_>>(), twice);
+    assert_eq!(merged.iter().flat_map(rows_of).collect::<Vec<_>>(), twice);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_trace_keeps_marks_and_pauses() {
     let scratch = Scratch::new();
     let path = scratch.path("trace.parquet");
     let mut meta = TraceMeta::new("dropcast 0.1.0", switches(), vec!["rank".to_owned()]);
-    let rows = |marks: Option<Vec<bool>>, told: Option<Vec<_>>| LabelledBatch {
+    let rows = |marks: Option<Vec<bool>>, real_drop: Option<Vec<_>>| LabelledBatch {
         arrivals: Some(dropcast_data::ArrivalColumns {
             time_ns: vec![2, 2],
             switch_id: vec![0; 2],
@@ -203,7 +203,7 @@ fn a_trace_keeps_marks_and_pauses() {
         features: vec![vec![3, 4]],
         drop: vec![false; 2],
         outcome: Some(vec![dropcast_data::Outcome::Departed; 2]),
-        real_drop: told,
+        real_drop,
         ecn_mark: marks,
     };
     let (one, all) = (Some(vec![false, true]), Some(vec![true; 2]));
@@ -222,7 +222,7 @@ fn a_trace_keeps_marks_and_pauses() {
     assert_eq!((reader.meta().clone(), reader.meta().schema_version), (meta.clone(), 2));
     let batch = reader.next().unwrap().unwrap();
     assert_eq!(batch.ecn_mark, Some(vec![false, true, true, true]));
-    assert_eq!(batch.real_drop.map(|told| told[2..].to_vec()), dropped);
+    assert_eq!(batch.real_drop.map(|reasons| reasons[2..].to_vec()), dropped);
 
     for wrong in [Pause { from_ns: 5, ..pauses[0] }, Pause { port: 99, ..pauses[0] }] {
         let path = scratch.path("wrong.parquet");

@@ -110,13 +110,13 @@ fn ingress_captures_are_refused_with_rules_that_work() {
     let (problem, draft) = refused(&scratch, &ingress);
     assert!(problem.starts_with("p0.pcap: holds packets for 10.0."), "{problem}");
     assert!(problem.contains("and so do 6 other captures"), "{problem}");
-    for told in [
+    for part in [
         "# p3.pcap, as port 3: 360 packets\n",
         "#   from 10.0.3.0/24 (360)\n",
         "#   from MAC 02:00:00:00:00:03 (360)\n",
         "port = 7\ndestination_ip = \"10.0.7.0/24\"",
     ] {
-        assert!(draft.contains(told), "{told} is not in\n{draft}");
+        assert!(draft.contains(part), "{part} is not in\n{draft}");
     }
     let (events, inputs) = read(&scratch, &ingress, &draft).unwrap();
     assert_eq!(events.len(), packets.len());

@@ -333,8 +333,8 @@ fn obsolete_packet_blocks_are_read_in_both_byte_orders() {
         let expected: Vec<_> = (0..3).map(|i| ((time_us + i) * 1_000, size)).collect();
         assert_eq!(found, expected);
         if has("capinfos") {
-            let told = run("capinfos", &["-M", "-c"], &[&path]);
-            assert!(told.trim_end().ends_with(" 3"), "{told}");
+            let printed = run("capinfos", &["-M", "-c"], &[&path]);
+            assert!(printed.trim_end().ends_with(" 3"), "{printed}");
         }
         let path = scratch.file("old.pcapng", [&begin[..], &old(size + 4, 0)].concat());
         let said = story(&read(&path, options(&scratch)).unwrap_err(), scratch.0.path());
@@ -425,15 +425,15 @@ fn what_is_before_the_cut_of_a_capture_is_read_as_tshark_reads_it() {
     ] {
         let path = scratch.file(name, &bytes[..bytes.len() - 7]);
         let skip = EventOptions { on_bad_row: OnBadRow::Skip, ..options(&scratch) };
-        let (events, told) = read(&path, skip).unwrap();
+        let (events, provenance) = read(&path, skip).unwrap();
         assert!(events.len() >= least && seen(&events) == all[..events.len()], "{name}");
-        assert_eq!(told.skipped["cut-off"], 1, "{name}");
+        assert_eq!(provenance.skipped["cut-off"], 1, "{name}");
         assert_eq!(
-            told.notes.get(&InputNote::CutOff).copied().unwrap_or(0),
+            provenance.notes.get(&InputNote::CutOff).copied().unwrap_or(0),
             events.len() as u64,
             "{name}"
         );
-        assert_eq!(told.sha256, dropcast_data::sha256_file(&path).unwrap(), "{name}");
+        assert_eq!(provenance.sha256, dropcast_data::sha256_file(&path).unwrap(), "{name}");
         let error = read(&path, options(&scratch)).unwrap_err();
         let said = story(&error, scratch.0.path());
         assert!(said.contains("the file ends within it") || said.contains("is cut off"), "{said}");

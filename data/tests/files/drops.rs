@@ -71,7 +71,7 @@ fn capture(scratch: &Scratch) -> PathBuf {
 }
 
 /// A datagram with a report of each packet, the first with this number, in a UDP packet.
-fn datagram(number: u32, reports: &[(u32, u32)], untold: u32) -> Vec<u8> {
+fn datagram(number: u32, reports: &[(u32, u32)], unreported: u32) -> Vec<u8> {
     let mut words = vec![5, 1, 0xc000_0201, 0, 7, 1_000, reports.len() as u32];
     for (number, (packet, reason)) in (number..).zip(reports) {
         let frame = frame(*packet);
@@ -80,7 +80,7 @@ fn datagram(number: u32, reports: &[(u32, u32)], untold: u32) -> Vec<u8> {
         header.resize(header.len().next_multiple_of(4), 0);
         let header_words =
             header.chunks(4).map(|word| u32::from_be_bytes(word.try_into().unwrap()));
-        let mut sample = vec![number, 0, 7, untold, 3, 9, *reason, 2, 1036, 4, 3];
+        let mut sample = vec![number, 0, 7, unreported, 3, 9, *reason, 2, 1036, 4, 3];
         sample.extend([1, 16 + header.len() as u32, 1, size, 4, captured]);
         sample.extend(header_words);
         words.extend([5, sample.len() as u32 * 4]);
@@ -113,7 +113,7 @@ type Row = (u64, EventKind);
 fn joined(capture: &Path, options: &EventOptions) -> (Vec<Row>, Vec<InputProvenance>) {
     let mut files = EventFiles::open(&[capture.to_owned()], options).unwrap();
     let events: Vec<_> = files.by_ref().flat_map(|batch| batch.unwrap().events).collect();
-    assert!(files.tells_drops());
+    assert!(files.records_drops());
     (events.iter().map(|event| (event.time_ns, event.kind)).collect(), files.provenance())
 }
 
@@ -136,7 +136,7 @@ const REPORTS: [(u32, u32); 7] =
 fn reports_of_sflow_find_their_packets() {
     let scratch = Scratch::new();
     let capture = capture(&scratch);
-    // Reports come late; those with numbers 5 to 8 are lost, and the agent could not tell of two.
+    // Reports come late; those with numbers 5 to 8 are lost, and the agent could not report two.
     let late = |i, packet| (time_ns(i) + 1_500_000, packet);
     let packets =
         [late(42, datagram(1, &REPORTS[..4], 0)), late(399, datagram(9, &REPORTS[4..], 2))];
@@ -173,7 +173,7 @@ fn reports_of_sflow_find_their_packets() {
 }
 
 #[test]
-fn reports_without_a_packet_are_told() {
+fn reports_without_a_packet_are_counted() {
     let scratch = Scratch::new();
     let capture = capture(&scratch);
     let sflow =
@@ -213,7 +213,7 @@ fn of_several_packets_the_nearest_is_taken() {
 }
 
 #[test]
-fn reports_that_are_wrong_are_told() {
+fn reports_that_are_wrong_are_refused() {
     let scratch = Scratch::new();
     let header = "time_ns,source_ip,destination_ip,protocol,reason";
     let row = format!("{},10.0.9.3,10.0.0.1,17,", time_ns(3));
@@ -223,34 +223,34 @@ fn reports_that_are_wrong_are_told() {
         read.err().map(|error| story(&error, scratch.0.path()))
     };
     let bad = format!("{header}\n{row}bored\n");
-    let told = error(&bad, OnBadRow::Fail).unwrap();
+    let message = error(&bad, OnBadRow::Fail).unwrap();
     assert!(
-        told.contains("drops.csv: row 0 (line 2): reason is \"bored\", expected admission"),
-        "{told}"
+        message.contains("drops.csv: row 0 (line 2): reason is \"bored\", expected admission"),
+        "{message}"
     );
     assert_eq!(error(&bad, OnBadRow::Skip), None);
-    let told = error("time_ns,source_ip\n1,2\n", OnBadRow::Fail).unwrap();
-    assert!(told.contains("has no column \"destination_ip\""), "{told}");
-    let told = error(&format!("{header}\n1,10.0.9,10.0.0.1,17,acl\n"), OnBadRow::Fail).unwrap();
-    assert!(told.contains("source_ip is \"10.0.9\", expected an IP address"), "{told}");
+    let message = error("time_ns,source_ip\n1,2\n", OnBadRow::Fail).unwrap();
+    assert!(message.contains("has no column \"destination_ip\""), "{message}");
+    let message = error(&format!("{header}\n1,10.0.9,10.0.0.1,17,acl\n"), OnBadRow::Fail).unwrap();
+    assert!(message.contains("source_ip is \"10.0.9\", expected an IP address"), "{message}");
 
     // A datagram that is cut off.
     let whole = datagram(1, &REPORTS[..2], 0);
     let cut = pcap(&scratch, "cut.pcap", &[(START_NS, whole[..whole.len() - 60].to_vec())]);
-    let told = DropReports::read(&[cut], 1_000, OnBadRow::Fail).err().unwrap().to_string();
-    assert!(told.contains("(packet 1): sFlow is \"ends too early\""), "{told}");
-    let told = DropReports::read(&[capture(&scratch)], 1_000, OnBadRow::Fail).err().unwrap();
-    assert!(told.to_string().contains("has no reports of drops"), "{told}");
+    let message = DropReports::read(&[cut], 1_000, OnBadRow::Fail).err().unwrap().to_string();
+    assert!(message.contains("(packet 1): sFlow is \"ends too early\""), "{message}");
+    let message = DropReports::read(&[capture(&scratch)], 1_000, OnBadRow::Fail).err().unwrap();
+    assert!(message.to_string().contains("has no reports of drops"), "{message}");
     // Events that are no capture cannot be joined.
     let events = scratch.file("events.csv", "time_ns,port,size_bytes\n0,0,1500\n");
     let options = options(&[&scratch.file("no-drops.csv", format!("{header}\n"))], 1_000);
-    let told = EventFiles::open(&[events], &options).err().unwrap().to_string();
-    assert!(told.contains("is no capture, so drop reports cannot be joined"), "{told}");
+    let message = EventFiles::open(&[events], &options).err().unwrap().to_string();
+    assert!(message.contains("is no capture, so drop reports cannot be joined"), "{message}");
 }
 
 /// A switch that drops nothing is the common case: its reports are of nothing, not wrong.
 #[test]
-fn a_day_without_drops_is_told_as_one() {
+fn a_day_without_drops_is_read_as_one() {
     let scratch = Scratch::new();
     let capture = capture(&scratch);
     let header = "time_ns,source_ip,destination_ip,protocol,reason\n";
@@ -297,21 +297,24 @@ fn a_port_and_a_queue_say_which_packet() {
         let remark = files.drops_remark().unwrap();
         (dropped.map(|event| event.port), files.provenance()[2].clone(), remark)
     };
-    let (port, told, _) = dropped_at(",");
-    assert_eq!((port, told.notes[&InputNote::AmbiguousReport]), (Some(0), 1));
+    let (port, provenance, _) = dropped_at(",");
+    assert_eq!((port, provenance.notes[&InputNote::AmbiguousReport]), (Some(0), 1));
     for (named, expected) in [("0,", 0), ("1,", 1), ("1,0", 1), (",0", 0)] {
-        let (port, told, _) = dropped_at(named);
-        assert_eq!((port, told.events), (Some(expected), 1), "{named}");
-        assert_eq!(told.notes.is_empty(), named != ",0", "{told:?}");
+        let (port, provenance, _) = dropped_at(named);
+        assert_eq!((port, provenance.events), (Some(expected), 1), "{named}");
+        assert_eq!(provenance.notes.is_empty(), named != ",0", "{provenance:?}");
     }
     for named in ["2,", "0,3"] {
-        let (port, told, remark) = dropped_at(named);
-        assert_eq!((port, told.events, told.skipped["other-port-report"]), (None, 0, 1));
+        let (port, provenance, remark) = dropped_at(named);
+        assert_eq!(
+            (port, provenance.events, provenance.skipped["other-port-report"]),
+            (None, 0, 1)
+        );
         assert!(remark.contains("1 fit a packet, but for its port or queue"), "{remark}");
     }
     let bad = scratch.file("bad.csv", format!("{header}\n1,10.0.9.3,10.0.0.1,17,1,2,acl,eth3,0\n"));
-    let told = DropReports::read(&[bad], 100, OnBadRow::Fail).err().unwrap().to_string();
-    assert!(told.contains("port is \"eth3\", expected an integer from 0 to 65535"), "{told}");
+    let message = DropReports::read(&[bad], 100, OnBadRow::Fail).err().unwrap().to_string();
+    assert!(message.contains("port is \"eth3\", expected an integer from 0 to 65535"), "{message}");
 }
 
 /// The same reports as text, Parquet and Arrow IPC.
@@ -361,7 +364,7 @@ fn tables_of_columns_say_what_text_says() {
         let (rows, inputs) = joined(&capture, &options(&[&file], 1_000));
         assert_eq!((&rows, inputs[1].events), (&of_text.0, 4), "{file:?}");
     }
-    // What is no whole number is told, not taken for one that is absent.
+    // What is no whole number is an error, not taken for one that is absent.
     for (sizes, says) in [
         (
             Arc::new(Float64Array::from(vec![60.5; 4])) as ArrayRef,
@@ -370,8 +373,8 @@ fn tables_of_columns_say_what_text_says() {
         (Arc::new(Int64Array::from(vec![-1; 4])), "size_bytes is -1"),
     ] {
         let file = scratch.parquet("bad.parquet", &columns(sizes));
-        let told = DropReports::read(&[file], 1_000, OnBadRow::Fail).err().unwrap().to_string();
-        assert!(told.contains(says), "{told}");
+        let message = DropReports::read(&[file], 1_000, OnBadRow::Fail).err().unwrap().to_string();
+        assert!(message.contains(says), "{message}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Telling files apart.
+//! Distinguishing files.
 
 use crate::hostile::options;
 use crate::{Scratch, gzip, story, switches};
@@ -109,18 +109,18 @@ fn switch_descriptions_are_read_from_files() {
 }
 
 #[test]
-fn what_is_something_else_is_told_by_every_reader() {
+fn what_is_something_else_is_refused_by_every_reader() {
     let scratch = Scratch::new();
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 6\n";
     for name in ["port0.pcap", "events.csv", "model.json", "switch.toml"] {
         let path = scratch.file(name, pointer);
         let expected = format!("{name}: is a pointer of Git LFS, not the file; run git lfs pull");
-        let told = [
+        let errors = [
             EventReader::open(&path, options()).err(),
             dropcast_data::read_small(&path).err(),
             read_switches(&path).err(),
         ];
-        for error in told {
+        for error in errors {
             assert_eq!(story(&error.unwrap(), scratch.0.path()), expected);
         }
     }

@@ -55,36 +55,36 @@ fn options(scratch: &Scratch, times: &str) -> EventOptions {
 fn the_times_of_the_switch_are_taken_where_it_is_asked_for() {
     let scratch = Scratch::new();
     let counter = |i| third(i, 1, count(i), None);
-    let told = |i| mirrored_ns(i) + 37_000_000_000;
+    let stamp_ns = |i| mirrored_ns(i) + 37_000_000_000;
     let seconds = |i| {
-        let (whole, rest) = (told(i) / 1_000_000_000, told(i) % 1_000_000_000);
+        let (whole, rest) = (stamp_ns(i) / 1_000_000_000, stamp_ns(i) % 1_000_000_000);
         third(i, 2, rest as u32, Some((5, whole as u32)))
     };
-    let halves = |i| third(i, 2, told(i) as u32, Some((3, (told(i) >> 32) as u32)));
+    let halves = |i| third(i, 2, stamp_ns(i) as u32, Some((3, (stamp_ns(i) >> 32) as u32)));
     let captures: [PathBuf; 3] = [
         capture(&scratch, "counter.pcap", counter),
         capture(&scratch, "seconds.pcap", seconds),
         capture(&scratch, "halves.pcap", halves),
     ];
-    // The first packet's way is taken for that of all; those of IEEE 1588 tell the time.
+    // The first packet's way is taken for that of all; those of IEEE 1588 have the time.
     let begins = [captured_ns(0), START_NS, START_NS];
     for (path, begin_ns) in captures.iter().zip(begins) {
-        let (events, told) = read(path, options(&scratch, "mirror")).unwrap();
+        let (events, provenance) = read(path, options(&scratch, "mirror")).unwrap();
         let found: Vec<(u64, u32)> =
             events.iter().map(|event| (event.time_ns - begin_ns, event.size_bytes)).collect();
         let expected: Vec<(u64, u32)> =
             (0..PACKETS).map(|i| (mirrored_ns(i) - START_NS, 154 + i as u32)).collect();
         assert_eq!(found, expected, "{path:?}");
         assert_eq!(
-            (told.notes[&InputNote::Erspan], told.notes[&InputNote::MirrorTime]),
+            (provenance.notes[&InputNote::Erspan], provenance.notes[&InputNote::MirrorTime]),
             (PACKETS, PACKETS)
         );
-        // Without being asked, nothing changes, and it is told.
-        let (events, told) = read(path, options(&scratch, "capture")).unwrap();
+        // Without being asked, nothing changes, and it is noted.
+        let (events, provenance) = read(path, options(&scratch, "capture")).unwrap();
         let mut captured: Vec<u64> = (0..PACKETS).map(captured_ns).collect();
         captured.sort_unstable();
         assert_eq!(events.iter().map(|event| event.time_ns).collect::<Vec<_>>(), captured);
-        assert_eq!(told.notes[&InputNote::UnusedMirrorTime], PACKETS);
+        assert_eq!(provenance.notes[&InputNote::UnusedMirrorTime], PACKETS);
     }
 
     let fields =
@@ -92,7 +92,7 @@ fn the_times_of_the_switch_are_taken_where_it_is_asked_for() {
     let mut arguments = vec!["-T", "fields"];
     fields.iter().for_each(|field| arguments.extend(["-e", field]));
     arguments.push("-r");
-    let first = told(0);
+    let first = stamp_ns(0);
     let expected = [
         format!("{}\t1\t\t", count(0)),
         format!("0\t2\t\t{}", first / 1_000_000_000),
@@ -131,13 +131,13 @@ fn packets_without_a_usable_stamp_are_bad_rows() {
     // Linux stamps in units of 100 us.
     let coarse =
         capture(&scratch, "coarse.pcap", |i| third(i, 0, (mirrored_ns(i) / 100_000) as u32, None));
-    let told = read(&coarse, options(&scratch, "mirror")).unwrap_err().to_string();
+    let message = read(&coarse, options(&scratch, "mirror")).unwrap_err().to_string();
     assert!(
-        told.contains("(packet 1): time of the mirror is missing: the packet has no usable time stamp of ERSPAN III"),
-        "{told}"
+        message.contains("(packet 1): time of the mirror is missing: the packet has no usable time stamp of ERSPAN III"),
+        "{message}"
     );
-    let (_, told) = read(&coarse, options(&scratch, "capture")).unwrap();
-    assert!(!told.notes.contains_key(&InputNote::UnusedMirrorTime), "{told:?}");
+    let (_, provenance) = read(&coarse, options(&scratch, "capture")).unwrap();
+    assert!(!provenance.notes.contains_key(&InputNote::UnusedMirrorTime), "{provenance:?}");
 
     // A switch that is started again, and packets that were not mirrored.
     let mixed = capture(&scratch, "mixed.pcap", |i| match i {
@@ -146,8 +146,11 @@ fn packets_without_a_usable_stamp_are_bad_rows() {
         i => third(i, 1, 50_000_000 + i as u32, None),
     });
     let skip = EventOptions { on_bad_row: OnBadRow::Skip, ..options(&scratch, "mirror") };
-    let (events, told) = read(&mixed, skip).unwrap();
-    assert_eq!((events.len(), told.skipped["empty"], told.skipped["out-of-range"]), (499, 1, 100));
-    let told = read(&mixed, options(&scratch, "mirror")).unwrap_err().to_string();
-    assert!(told.contains("time of the mirror is missing"), "{told}");
+    let (events, provenance) = read(&mixed, skip).unwrap();
+    assert_eq!(
+        (events.len(), provenance.skipped["empty"], provenance.skipped["out-of-range"]),
+        (499, 1, 100)
+    );
+    let message = read(&mixed, options(&scratch, "mirror")).unwrap_err().to_string();
+    assert!(message.contains("time of the mirror is missing"), "{message}");
 }

@@ -84,7 +84,7 @@ fn a_trace_of_one_device_has_it_in_its_name() {
         at_three.map(|event| (event.size_bytes, event.kind)).collect::<Vec<_>>()
     };
     assert!(sizes(&events) == sizes(&whole));
-    // ns-3 prints six digits unless it is told otherwise.
+    // ns-3 prints six digits by default.
     let notes = BTreeMap::from([(InputNote::SixDigitTime, events.len() as u64)]);
     assert_eq!(provenance.notes, notes);
     let scratch = Scratch::new();
@@ -111,8 +111,8 @@ fn devices_can_be_mapped_to_ports() {
     let map = Ns3Map { port: vec![port, absent, elsewhere], ..Ns3Map::default() };
     let mut files = EventFiles::open(std::slice::from_ref(&path), &with_map(map)).unwrap();
     assert_eq!(files.by_ref().map(|batch| batch.unwrap().events.len()).sum::<usize>(), 1_303);
-    let told = ["no packet met device 9 of node 2 of [[ns3.port]]"];
-    assert_eq!(files.unmet_rules(), told);
+    let unmet = ["no packet met device 9 of node 2 of [[ns3.port]]"];
+    assert_eq!(files.unmet_rules(), unmet);
     let nodes = Some(vec![7]);
     let (events, provenance) =
         read(&path, with_map(Ns3Map { nodes, ..Ns3Map::default() })).unwrap();

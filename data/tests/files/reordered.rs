@@ -33,12 +33,12 @@ fn packets_within_the_window_are_put_in_order() {
     let scratch = Scratch::new();
     let (capture, sorted) = disordered(&scratch);
     for reorder_ns in [2_000, 50_000] {
-        let (events, told) = read(&capture, options(&scratch, reorder_ns)).unwrap();
+        let (events, provenance) = read(&capture, options(&scratch, reorder_ns)).unwrap();
         let times: Vec<u64> = events.iter().map(|event| event.time_ns).collect();
         assert_eq!(times, sorted, "{reorder_ns}");
         // Sizes went with them.
         assert!(events.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes));
-        assert_eq!(told.notes[&InputNote::Reordered], 100);
+        assert_eq!(provenance.notes[&InputNote::Reordered], 100);
     }
 }
 
@@ -51,7 +51,11 @@ fn packets_beyond_the_window_are_bad_rows() {
         let error = read(&capture, options(&scratch, reorder_ns)).unwrap_err().to_string();
         assert!(error.contains("packet 3") && error.contains("before the event above"), "{error}");
         let skip = EventOptions { on_bad_row: OnBadRow::Skip, ..options(&scratch, reorder_ns) };
-        let (events, told) = read(&capture, skip).unwrap();
-        assert_eq!((events.len(), told.skipped["time-backwards"]), (200, 100), "{reorder_ns}");
+        let (events, provenance) = read(&capture, skip).unwrap();
+        assert_eq!(
+            (events.len(), provenance.skipped["time-backwards"]),
+            (200, 100),
+            "{reorder_ns}"
+        );
     }
 }

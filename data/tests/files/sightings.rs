@@ -92,7 +92,7 @@ fn notes(scratch: &Scratch, paths: &[PathBuf]) -> (BTreeMap<InputNote, u64>, Opt
 }
 
 #[test]
-fn clocks_that_differ_are_told_with_a_lower_bound() {
+fn clocks_that_differ_have_a_lower_bound() {
     let scratch = Scratch::new();
     let [data, acks] = two_links(&scratch);
     assert_eq!(notes(&scratch, &[data.clone(), acks.clone()]), (BTreeMap::new(), None));
@@ -150,7 +150,7 @@ fn one_way(scratch: &Scratch) -> [PathBuf; 2] {
 }
 
 #[test]
-fn more_than_a_link_brings_is_told_of_one_way_traffic() {
+fn more_than_a_link_brings_is_found_in_one_way_traffic() {
     let scratch = Scratch::new();
     let [first, second] = one_way(&scratch);
     let over = |paths: &[PathBuf], rules: &str| {
@@ -178,7 +178,7 @@ fn more_than_a_link_brings_is_told_of_one_way_traffic() {
             return;
         }
         let links = over(&[late, second.clone()], rules);
-        // No rule tells the port of the other sender.
+        // No rule has the port of the other sender.
         assert_eq!(links.len(), if rules.is_empty() { 2 } else { 1 });
         assert!(links.iter().any(|over| over.link == link), "{links:?}");
         // What a link brings in 200 us.
@@ -232,11 +232,11 @@ fn mirrored_packets_are_those_that_tshark_finds_inside() {
     ];
     let packets: Vec<(u64, Vec<u8>)> = (0..).map(|i| i * 1_000).zip(packets).collect();
     let path = scratch.file("mirror.pcap", pcap(&packets));
-    let (events, told) = read(&path, options(&scratch)).unwrap();
+    let (events, provenance) = read(&path, options(&scratch)).unwrap();
     let sizes: Vec<u32> = events.iter().map(|event| event.size_bytes).collect();
     assert_eq!(sizes, [154, 155, 156, 157, 158, 159]);
     assert!(events.iter().all(|event| (event.port, event.flow_hash) == (1, events[5].flow_hash)));
-    assert_eq!(told.notes[&InputNote::Erspan], 5);
+    assert_eq!(provenance.notes[&InputNote::Erspan], 5);
     let fields = [
         "-T",
         "fields",
@@ -294,11 +294,11 @@ fn mirrors_are_found_behind_all_headers_that_are_read() {
     ];
     let packets: Vec<(u64, Vec<u8>)> = (0..).map(|i| i * 1_000).zip(packets).collect();
     let path = scratch.file("mirror.pcap", pcap(&packets));
-    let (events, told) = read(&path, options(&scratch)).unwrap();
+    let (events, provenance) = read(&path, options(&scratch)).unwrap();
     let sizes: Vec<u32> = events.iter().map(|event| event.size_bytes).collect();
     assert_eq!(sizes, [154, 154, 154, 154, 154, 154, 154, 158, 162]);
     assert!(events.iter().all(|event| (event.port, event.flow_hash) == (1, events[0].flow_hash)));
-    assert_eq!(told.notes[&InputNote::Erspan], 9);
+    assert_eq!(provenance.notes[&InputNote::Erspan], 9);
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn columns_come_in_the_documented_order_and_type() {
 fn real_drops_have_a_column_from_the_first_on() {
     let scratch = Scratch::new();
     let (with, without) = (scratch.path("with.parquet"), scratch.path("without.parquet"));
-    let told = vec![None, Some(DropReason::PushOut), Some(DropReason::Policy)];
+    let reasons = vec![None, Some(DropReason::PushOut), Some(DropReason::Policy)];
     let later = || {
         let mut batch = small();
         batch.arrivals.as_mut().unwrap().time_ns = vec![8, 9, 9];
@@ -147,13 +147,13 @@ fn real_drops_have_a_column_from_the_first_on() {
         batch.arrivals.as_mut().unwrap().time_ns = vec![9; 3];
         batch
     };
-    let telling = LabelledBatch { real_drop: Some(told.clone()), ..later() };
+    let with_drops = LabelledBatch { real_drop: Some(reasons.clone()), ..later() };
     write(&without, &meta(&["rank", "mine"]), &[small(), later()]);
-    write(&with, &meta(&["rank", "mine"]), &[small(), telling, last()]);
+    write(&with, &meta(&["rank", "mine"]), &[small(), with_drops, last()]);
     assert_eq!(scratch.names().len(), 2, "nothing temporary stays");
 
     let (batch, reader) = read(&with, &["mine"]).unwrap();
-    let expected = [vec![None; 3], told, vec![None; 3]].concat();
+    let expected = [vec![None; 3], reasons, vec![None; 3]].concat();
     assert_eq!(batch.real_drop, Some(expected));
     assert_eq!(batch.arrivals.unwrap().time_ns, [3, 3, 8, 8, 9, 9, 9, 9, 9]);
     assert_eq!(reader.meta().features, ["rank", "mine"], "it is no feature");
@@ -216,7 +216,7 @@ fn parquet_made_elsewhere_is_read() {
     assert_eq!((reader.meta().order, &reader.meta().switches), (RowOrder::Arrival, &None));
     assert_eq!(reader.meta().features, ["occupancy"]);
 
-    // Only features and a label: nothing that tells when.
+    // Only features and a label: nothing that says when.
     let columns: [(&str, ArrayRef); 2] = [
         ("x", Arc::new(UInt32Array::from(vec![10, 20]))),
         ("drop", Arc::new(BooleanArray::from(vec![true, false]))),

@@ -14,7 +14,7 @@ use dropcast_pipeline::files::read_settings;
 use dropcast_pipeline::inspection::inspect;
 use dropcast_pipeline::named_policy::NamedPolicy;
 use dropcast_pipeline::progress::Silent;
-use dropcast_pipeline::switch_draft::{UntoldByCaptures, from_files};
+use dropcast_pipeline::switch_draft::{CaptureDraftOptions, from_files};
 use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_run::settings::RunSettings;
 use dropcast_runtime::Table;
@@ -143,10 +143,10 @@ fn counters(bytes: &[u8]) {
 
 /// Configurations of SONiC.
 fn config_db(bytes: &[u8]) {
-    let untold =
-        UntoldByCaptures { rate_bps: None, buffer_bytes: None, dt_alpha: None, port_per: None };
+    let options =
+        CaptureDraftOptions { rate_bps: None, buffer_bytes: None, dt_alpha: None, port_per: None };
     with_file(bytes, |path| {
-        let _ = from_files(&[path.to_owned()], 32_000, &untold, &Silent).is_ok();
+        let _ = from_files(&[path.to_owned()], 32_000, &options, &Silent).is_ok();
     });
 }
 
@@ -168,7 +168,7 @@ fn import(bytes: &[u8]) {
     for allow_rounding in [false, true] {
         let task = ImportTask {
             format: None,
-            // Dumps name no columns, and some objectives tell no drop.
+            // Dumps name no columns, and some objectives predict no drop.
             features: allow_rounding.then(|| "paper4".parse().expect("known")),
             switch: Default::default(),
             threshold: allow_rounding.then_some(0.0),

@@ -132,9 +132,9 @@ fn documentation(attributes: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether serde is told this: `skip`, or with the key `rename_all` the value `lowercase`.
+/// Whether serde has this attribute: `skip`, or with the key `rename_all` the value `lowercase`.
 fn says(attributes: &[Attribute], key: &str, word: &str) -> bool {
-    told_to_serde(attributes).any(|meta| match meta {
+    serde_attributes(attributes).any(|meta| match meta {
         Meta::Path(path) => key == "serde" && path.is_ident(word),
         Meta::NameValue(of) => {
             let is_word = |lit: &Lit| matches!(lit, Lit::Str(text) if text.value() == word);
@@ -146,10 +146,10 @@ fn says(attributes: &[Attribute], key: &str, word: &str) -> bool {
 
 /// Whether serde has a default where a file says nothing.
 fn has_default(attributes: &[Attribute]) -> bool {
-    told_to_serde(attributes).any(|meta| meta.path().is_ident("default"))
+    serde_attributes(attributes).any(|meta| meta.path().is_ident("default"))
 }
 
-fn told_to_serde(attributes: &[Attribute]) -> impl Iterator<Item = Meta> {
+fn serde_attributes(attributes: &[Attribute]) -> impl Iterator<Item = Meta> {
     let of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
     let metas = of_serde.filter_map(|attribute| {
         attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()

@@ -12,7 +12,7 @@ struct MyPolicy {
 }
 
 impl Policy for MyPolicy {
-    /// As it stands, Dynamic Thresholds. The trait's other methods tell of arrivals, departures and the time.
+    /// As it stands, Dynamic Thresholds. The trait's other methods are called at arrivals, departures and times.
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _now_ns: u64) -> Decision {
         let free_bytes = buffer.capacity_bytes() - buffer.occupancy_bytes();
         let queue_bytes = buffer.lengths()[packet.queue];

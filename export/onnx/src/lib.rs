@@ -94,7 +94,7 @@ pub struct NodeProto {
     pub domain: String,
 }
 
-/// A parameter of an operation. Its type tells which field holds it.
+/// A parameter of an operation. Its type says which field holds it.
 #[derive(Clone, PartialEq, Message)]
 pub struct AttributeProto {
     /// Its name.

@@ -8,7 +8,7 @@ use dropcast_runtime::keeps;
 /// there is none.
 ///
 /// A level sums at most the length of the packet's queue over the queues that are not empty. So it is at
-/// most their number times that length, and often that already tells that no drop is predicted.
+/// most their number times that length, and often that already rules out a predicted drop.
 pub(crate) fn harmless_level(model: &Checked<'_>) -> Option<u32> {
     let is_level: Vec<bool> =
         model.origin.columns.iter().map(|of| keeps(of.code).is_some_and(|of| of.level)).collect();

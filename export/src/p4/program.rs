@@ -120,7 +120,7 @@ impl<'a> P4<'a> {
     }
 }
 
-/// Features that are told apart elsewhere may meet where a word of P4 is avoided.
+/// Features with different names elsewhere may have one name where a word of P4 is avoided.
 fn check_fields(model: &Checked<'_>) -> Result<(), ExportError> {
     let names: Vec<&String> = model.origin.columns.iter().map(|column| &column.name).collect();
     for (at, name) in names.iter().enumerate() {

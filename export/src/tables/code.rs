@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn two_bits_tell_whether_a_rank_is_in_between() {
+    fn two_bits_show_whether_a_rank_is_in_between() {
         let width = 9;
         for low in 0..=width {
             for high in low..=width {

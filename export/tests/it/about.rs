@@ -22,9 +22,9 @@ fn only_models_with_moving_averages_speak_of_their_time_constant() {
                 }
                 commented += 1;
                 for what in ["arrival rates", "moving averages"] {
-                    let is_told = comment
+                    let has_time_constant = comment
                         .contains(&format!("Time constant of {what}, the base RTT: 32000 ns."));
-                    assert_eq!(is_told, says == Some(what), "{}: {comment}", file.name);
+                    assert_eq!(has_time_constant, says == Some(what), "{}: {comment}", file.name);
                 }
                 let speaks = comment.contains("oving averages have");
                 assert!(!speaks, "{}: {comment}", file.name);

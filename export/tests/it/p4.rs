@@ -197,7 +197,7 @@ fn entries_of_large_forests_are_loaded_at_run_time() {
     }
 }
 
-/// The stages of the emitted text are those that `resources` tells, and few.
+/// The stages of the emitted text are those that `resources` counts, and few.
 #[test]
 fn stages_are_those_of_the_text() {
     for (trees, depth, most) in [(1, 1, 3), (4, 4, 8), (16, 6, 12), (5, 3, 9), (1, 0, 0)] {

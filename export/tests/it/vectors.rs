@@ -85,7 +85,7 @@ proptest! {
     /// In trees whose leaves all have different weights, moving any threshold by one or changing
     /// any leaf changes the score of a vector.
     #[test]
-    fn vectors_tell_a_forest_from_one_with_one_change(shape in shapes(1..=6), seed in any::<u64>()) {
+    fn vectors_distinguish_forests_with_one_change(shape in shapes(1..=6), seed in any::<u64>()) {
         let mut forest = random_forest(Shape { depth: shape.depth.min(5), ..shape }, seed);
         forest.trees.iter_mut().for_each(weigh_differently);
         let vectors = Vectors::new(&forest, 1, 0).expect("valid");

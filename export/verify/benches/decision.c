@@ -8,7 +8,7 @@
 
 enum { PASSES = 21 };
 
-struct happening {
+struct event {
     uint64_t now_ns;
     uint32_t size_bytes;
     uint16_t port;
@@ -28,7 +28,7 @@ static int by_size(const void *one, const void *other)
 int main(void)
 {
     static const uint64_t line_rate_bps[M_SWITCH_PORTS] = {LINE_RATES};
-    struct happening *log = NULL;
+    struct event *log = NULL;
     size_t room = 0, events = 0, arrivals = 0, at, asked = 0;
     uint32_t record[6];
     double ns[PASSES];
@@ -60,7 +60,7 @@ int main(void)
         asked = 0;
         start = clock();
         for (at = 0; at < events; at++) {
-            const struct happening *event = &log[at];
+            const struct event *event = &log[at];
 
             if (event->is_departure) {
                 m_departure(&state, event->port, event->queue, event->size_bytes, event->now_ns);

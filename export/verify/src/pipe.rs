@@ -37,7 +37,7 @@ fn feed(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     let mut child = command.spawn()?;
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {
-        // It may exit before reading everything; then its status tells.
+        // It may exit before reading everything; then its status says why.
         let write = move || stdin.map(|mut stdin| stdin.write_all(input));
         let thread = std::thread::Builder::new().spawn_scoped(scope, write);
         let output = child.wait_with_output();

@@ -20,7 +20,7 @@ pub use summary::{
     MetricUnit, Percentiles, RunSummary, SHORT_BYTES, SizeBucket, SizeBuckets, Summarizer,
     largest_discovery, p_value, paired_difference, quantile,
 };
-pub use transport::{CongestionControl, Hop, Recovery, Ticks, Told, Transport, Tuning, Window};
+pub use transport::{CongestionControl, Feedback, Hop, Recovery, Ticks, Transport, Tuning, Window};
 pub use workloads::{
     AnswerSizes, Collective, CollectiveOperation, Connections, FlowList, FlowListError, Incast,
     Ns3PathsError, Pattern, PoissonFlows, TrafficConfig, TrafficError, TrafficMix,

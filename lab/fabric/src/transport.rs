@@ -21,7 +21,7 @@ mod theta_power_tcp;
 mod timely;
 mod tuning;
 
-pub use congestion_control::{CongestionControl, Hop, Told, Window};
+pub use congestion_control::{CongestionControl, Feedback, Hop, Window};
 pub(crate) use receiver::{Receiver, SackBlocks};
 pub use registry::Transport;
 pub(crate) use sender::{Ack, Kept, Segment, Sender};

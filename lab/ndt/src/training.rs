@@ -60,7 +60,7 @@ pub struct Trained {
     pub generations: Vec<Generation>,
 }
 
-/// Searches for the network with the shortest completion times in a scenario. `each` is told of every
+/// Searches for the network with the shortest completion times in a scenario. `each` gets every
 /// generation. The same at any number of threads.
 ///
 /// # Panics

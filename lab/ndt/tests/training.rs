@@ -36,12 +36,12 @@ fn the_neutral_network_is_dt_with_alpha_1() {
 #[test]
 fn training_is_the_same_on_any_number_of_threads_and_no_worse_than_dt_where_it_chose() {
     let training = Training { generations: 3, population: 6, traces: 3, ..Training::default() };
-    let mut told = Vec::new();
-    let trained = train(&small(), &training, threads(1), |generation| told.push(generation));
+    let mut reported = Vec::new();
+    let trained = train(&small(), &training, threads(1), |generation| reported.push(generation));
     assert_eq!(trained, train(&small(), &training, threads(3), |_| {}));
-    assert_eq!(trained.generations, told);
+    assert_eq!(trained.generations, reported);
     assert!(trained.validation <= 0.0, "{}", trained.validation);
-    let best = told.iter().map(|generation| generation.validation).fold(0.0, f64::min);
+    let best = reported.iter().map(|generation| generation.validation).fold(0.0, f64::min);
     assert_eq!(trained.validation, best);
 }
 

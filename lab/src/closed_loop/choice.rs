@@ -99,7 +99,7 @@ impl<'a> Chooser<'a> {
         self
     }
 
-    /// Refuses an experiment whose runs cannot tell a difference.
+    /// Refuses an experiment whose runs are too few to show a difference.
     pub(crate) fn check(experiment: &Experiment) -> Result<(), PipelineError> {
         if experiment.runs >= LEAST_RUNS {
             return Ok(());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Shares of flows at which a distribution is told: every hundredth, and the tail.
+/// Shares of flows at which a distribution is printed: every hundredth, and the tail.
 pub(crate) fn shares() -> impl Iterator<Item = f64> {
     (0..=99).map(|percent| f64::from(percent) / 100.0).chain([0.995, 0.999, 1.0])
 }
@@ -33,7 +33,7 @@ impl FlowMeasure {
     }
 }
 
-/// Flows that are told together.
+/// Flows that share a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowGroup {

@@ -6,7 +6,7 @@ use dropcast_pipeline::PipelineError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Some runs of an experiment, as a machine is told of them: JSON of this version of dropcast.
+/// Some runs of an experiment, as a machine receives them: JSON of this version of dropcast.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {

@@ -27,7 +27,7 @@ pub struct Prepared {
     oracles: Oracles,
     /// The flow list, if there is one.
     flows: Option<Vec<Flow>>,
-    /// What is told of it.
+    /// What of it was not read.
     note: Option<String>,
     kept: Option<Arc<KeptRuns>>,
     /// Whether kept runs have flow times, too.
@@ -143,7 +143,7 @@ impl Prepared {
             .map_err(|error| PipelineError::setting(&policy.label, error.to_string()))
     }
 
-    /// Runs one policy, with the seeds of run `run`; `sink` is told what happens.
+    /// Runs one policy, with the seeds of run `run`; `sink` gets what happens.
     ///
     /// # Errors
     /// If a flow does not fit the fabric.
@@ -298,10 +298,10 @@ impl Prepared {
         self.compare_runs(0..self.experiment.runs, resources, progress)
     }
 
-    /// Tells which sizes of the fabric were left as they are at other rates, and what of a list of flows was not read.
+    /// Notes which sizes of the fabric were left as they are at other rates, and what of a list of flows was not read.
     pub(crate) fn note_sizes(&self, progress: &dyn Progress) {
-        self.note.iter().for_each(|told| progress.note(told));
-        self.experiment.fabric.sizes_of_other_rates().iter().for_each(|told| progress.note(told));
+        self.note.iter().for_each(|note| progress.note(note));
+        self.experiment.fabric.sizes_of_other_rates().iter().for_each(|note| progress.note(note));
     }
 
     /// Like [`Prepared::compare`], but these runs.
@@ -339,7 +339,7 @@ impl Prepared {
         Ok(Comparison { policies: policies.collect() })
     }
 
-    /// Simulates a part of the runs of [`Prepared::compare`] into the [`KeptRuns`], and tells how many they are.
+    /// Simulates a part of the runs of [`Prepared::compare`] into the [`KeptRuns`], and returns how many they are.
     ///
     /// # Errors
     /// If a flow does not fit the fabric, or a run cannot be kept.
@@ -359,7 +359,7 @@ impl Prepared {
     }
 }
 
-/// Simulates a part of the runs of a [`Fleet`](super::Fleet)'s job into `kept`, and tells how many they are.
+/// Simulates a part of the runs of a [`Fleet`](super::Fleet)'s job into `kept`, and returns how many they are.
 ///
 /// # Errors
 /// If the job is of another version, or a run cannot be kept.
@@ -422,7 +422,7 @@ fn repeated(policies: &[NamedPolicy]) -> Option<&str> {
     Some(&policies[place].label)
 }
 
-/// The flows of a list, and what is told of it.
+/// The flows of a list, and a note about what of it was not read.
 type ListedFlows = (Option<Vec<Flow>>, Option<String>);
 
 fn read_flows(path: &Path, experiment: &Experiment) -> Result<ListedFlows, PipelineError> {

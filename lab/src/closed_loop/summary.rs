@@ -5,7 +5,7 @@ use dropcast_fabric::{Interval, RunSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Everything that is told of an experiment.
+/// Everything that is printed of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExperimentSummary {
     /// What was run.
@@ -35,7 +35,7 @@ pub struct MetricSummary {
     /// How much larger it is than under the experiment's first policy, run by run; null for that
     /// policy, and if no run defines it under both.
     pub difference: Option<Interval>,
-    /// Whether the difference is beyond its interval; null where that cannot be told.
+    /// Whether the difference is beyond its interval; null with too few runs.
     pub is_beyond_noise: Option<bool>,
 }
 

@@ -79,7 +79,7 @@ pub enum Verdict {
     Better,
     /// It is worse.
     Worse,
-    /// The runs cannot tell.
+    /// The runs do not show a difference.
     #[default]
     Unclear,
 }

@@ -64,7 +64,7 @@ pub fn map(
     })
 }
 
-/// Simulates a part of the runs of [`map`] into `kept`, and tells how many they are.
+/// Simulates a part of the runs of [`map`] into `kept`, and returns how many they are.
 ///
 /// # Errors
 /// If a setting is wrong, before the first run, or a run cannot be kept.

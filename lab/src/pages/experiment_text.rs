@@ -163,10 +163,10 @@ fn legend(summary: &ExperimentSummary) -> String {
         return "One run: differences may be noise; ask for several (--runs 10).\n".to_owned();
     }
     let mut text = format!("Means over {runs} runs, with 95% bootstrap intervals.");
-    let can_tell = |policy: &PolicySummary| {
+    let has_interval = |policy: &PolicySummary| {
         policy.metrics.values().any(|metric| metric.is_beyond_noise.is_some())
     };
-    if summary.policies.iter().any(can_tell) {
+    if summary.policies.iter().any(has_interval) {
         let name = &first.policy;
         text.push_str(&format!(
             "\n* differs from {name} beyond the 95% interval of the difference, run by run.\n"

@@ -138,13 +138,13 @@ fn a_folder_holds_every_run() {
             assert!(room.read(&format!("again/{name}")) == *bytes, "{name}");
         }
     }
-    room.good("simulate loop.toml --policy lqd --runs 1 --record telemetry -o told");
-    let told: Vec<String> =
-        room.files().into_keys().filter(|name| name.starts_with("told")).collect();
-    let whole = told.iter().filter(|name| !name.starts_with("told/flow-times-"));
-    let bars = room.read("told/flow-times-incast-slowdown-percentiles.tex");
+    room.good("simulate loop.toml --policy lqd --runs 1 --record telemetry -o recorded");
+    let recorded: Vec<String> =
+        room.files().into_keys().filter(|name| name.starts_with("recorded")).collect();
+    let whole = recorded.iter().filter(|name| !name.starts_with("recorded/flow-times-"));
+    let bars = room.read("recorded/flow-times-incast-slowdown-percentiles.tex");
     let bars = String::from_utf8(bars).unwrap();
-    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    let table = String::from_utf8(room.read("recorded/flow-times.csv")).unwrap();
     let percentiles = rows_of_csv(&table, "incast,slowdown", 1.0)
         .into_iter()
         .filter(|row| ["5.00000e1", "9.50000e1", "9.90000e1"].contains(&row[1].as_str()));
@@ -152,14 +152,18 @@ fn a_folder_holds_every_run() {
     let drawn = drawn.map(|mean| format!("{:.5e}", mean.parse::<f64>().unwrap()));
     let means: Vec<String> = percentiles.map(|[mean, ..]| mean).collect();
     assert_eq!((drawn.collect::<Vec<_>>(), means.len()), (means.clone(), 3));
-    let picture = room.read("told/flow-times-incast-fct-percentiles.svg");
+    let picture = room.read("recorded/flow-times-incast-fct-percentiles.svg");
     assert!(String::from_utf8(picture).unwrap().contains(">p99<"));
-    let expected = ["told/flow-times.csv", "told/lqd/run-0/telemetry.parquet", "told/summary.json"];
+    let expected = [
+        "recorded/flow-times.csv",
+        "recorded/lqd/run-0/telemetry.parquet",
+        "recorded/summary.json",
+    ];
     assert_eq!(whole.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
-    let picture = String::from_utf8(room.read("told/flow-times-incast-fct.svg")).unwrap();
+    let picture = String::from_utf8(room.read("recorded/flow-times-incast-fct.svg")).unwrap();
     assert!(picture.contains("completion time of incast flows, us"));
-    let tex = String::from_utf8(room.read("told/flow-times-incast-fct.tex")).unwrap();
-    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    let tex = String::from_utf8(room.read("recorded/flow-times-incast-fct.tex")).unwrap();
+    let table = String::from_utf8(room.read("recorded/flow-times.csv")).unwrap();
     let numbers = |rows: Vec<[String; 4]>| -> Vec<f64> {
         rows.into_iter().flatten().map(|number| number.parse().unwrap()).collect()
     };
@@ -214,14 +218,14 @@ fn flow_lists_of_the_page_are_read() {
             "policies = ['dt']\nruns = 2\nflow_list = '{name}'\nflow_list_transport = 'hpcc'"
         );
         room.write("list.toml", text);
-        let told = json(&room, "simulate list.toml");
-        assert_eq!(told["policies"][0]["metrics"]["single_completed"]["value"]["mean"], 3.0);
-        told["policies"].clone()
+        let summary = json(&room, "simulate list.toml");
+        assert_eq!(summary["policies"][0]["metrics"]["single_completed"]["value"]["mean"], 3.0);
+        summary["policies"].clone()
     };
     let expected = runs("flows.csv", table);
     assert_eq!(runs("flow.txt", hpcc), expected);
     assert_eq!(runs("flows.cm", htsim), expected);
-    // What ns-3 does not read is told.
+    // What ns-3 does not read is noted.
     room.write("flow.txt", hpcc.replace("\n3\n", "\n2\n").split_once('\n').unwrap().1);
     room.write("list.toml", "policies = ['dt']\nflow_list = 'flow.txt'");
     let said = room.dropcast("simulate list.toml");
@@ -231,37 +235,37 @@ fn flow_lists_of_the_page_are_read() {
 }
 
 #[test]
-fn flows_are_told_by_buckets_of_sizes() {
+fn flows_are_measured_by_buckets_of_sizes() {
     let room = room();
     let buckets = format!("size_buckets_bytes = [10_000, 100_000, 1_000_000]\n{EXPERIMENT}");
     room.write("buckets.toml", &buckets);
     let typed = "simulate buckets.toml --policy lqd --policy dt";
-    let told = json(&room, &format!("{typed} -o told"));
+    let summary = json(&room, &format!("{typed} -o by-size"));
     let names =
         ["1-10000-bytes", "10001-100000-bytes", "100001-1000000-bytes", "1000001-or-more-bytes"];
-    let metric = |told: &Value, policy: usize, name: &str| {
-        told["policies"][policy]["metrics"][name]["value"]["mean"].as_f64()
+    let metric = |summary: &Value, policy: usize, name: &str| {
+        summary["policies"][policy]["metrics"][name]["value"]["mean"].as_f64()
     };
     for policy in 0..2 {
-        let flows = |name: &str| metric(&told, policy, &format!("{name}_flows")).unwrap();
+        let flows = |name: &str| metric(&summary, policy, &format!("{name}_flows")).unwrap();
         let single: f64 = names.iter().map(|name| flows(name)).sum();
         assert!((single - flows("single")).abs() < 1e-9);
         // What the classes have in common with buckets is the same; 1 MB itself is long.
         assert!((flows(names[0]) + flows(names[1]) - flows("short")).abs() < 1e-9);
-        assert!(metric(&told, policy, "1-10000-bytes_fct_ns_p99") > Some(0.0));
+        assert!(metric(&summary, policy, "1-10000-bytes_fct_ns_p99") > Some(0.0));
     }
-    let table = String::from_utf8(room.read("told/flow-times.csv")).unwrap();
+    let table = String::from_utf8(room.read("by-size/flow-times.csv")).unwrap();
     for name in names {
         assert!(table.contains(&format!("\"dt\",{name},fct_ns,")), "{name} is not in {table}");
         for picture in ["fct", "slowdown", "fct-percentiles", "slowdown-percentiles"] {
-            let svg = room.read(&format!("told/flow-times-{name}-{picture}.svg"));
+            let svg = room.read(&format!("by-size/flow-times-{name}-{picture}.svg"));
             assert!(String::from_utf8(svg).unwrap().contains(">dt<"));
         }
     }
     // Everything else is as without buckets.
     let plain = json(&room, "simulate loop.toml --policy lqd --policy dt -o plain");
     for (name, value) in plain["policies"][1]["metrics"].as_object().unwrap() {
-        assert_eq!(told["policies"][1]["metrics"][name], *value, "{name}");
+        assert_eq!(summary["policies"][1]["metrics"][name], *value, "{name}");
     }
     let rows = String::from_utf8(room.read("plain/flow-times.csv")).unwrap();
     assert!(rows.lines().all(|row| table.contains(row)));

@@ -60,14 +60,14 @@ fn a_network_without_grids_is_one_point_with_advice() {
         .split_once("\nWhat to deploy, with senders like Linux's\n")
         .expect("a map ends with advice");
     assert!(advice.starts_with("Set complete-sharing: ") || advice.starts_with("Set dt:alpha=8: "));
-    // Two runs tell nothing.
+    // Two runs show no difference.
     assert!(advice.contains("\nAdd no rule: none is better anywhere.\n"), "{said}");
     assert!(room.read("runs/mine/map.csv").starts_with(b"grid,"));
 }
 
 /// Sizes of the user's own are measures, of completion times, too.
 #[test]
-fn flows_are_told_by_sizes_of_the_users() {
+fn flows_are_measured_by_sizes_of_the_users() {
     let room = Room::new();
     let (network, _) = MAP.split_once("    [[grids]]").unwrap();
     let measures = "measures = ['1-20000-bytes_fct_ns_p99', '20001-or-more-bytes_slowdown_mean']";

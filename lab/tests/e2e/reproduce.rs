@@ -53,9 +53,9 @@ fn tables_of_pages_are_what_is_measured() {
 fn figure_14_is_made_with_the_switch_that_its_page_says() {
     let room = Room::new();
     room.good("reproduce fig14 --slots 2000 --repetitions 1 -o fig14");
-    let told = String::from_utf8(room.read("fig14/fig14.md")).unwrap();
+    let written = String::from_utf8(room.read("fig14/fig14.md")).unwrap();
     let case = "16 ports, a buffer of 160 packets and 0.004 bursts per slot";
-    assert!(told.contains(case) && told.contains("](fig14.svg)"), "{told}");
+    assert!(written.contains(case) && written.contains("](fig14.svg)"), "{written}");
     // The caption is the page's, not the picture's.
     let drawn = texts(room.read("fig14/fig14.svg"));
     assert!(drawn.contains("Credence") && !drawn.contains("160 packets"), "{drawn}");
@@ -79,8 +79,8 @@ fn figure_15_is_made_with_the_features_and_splits_that_its_page_says() {
     for (name, recipe) in
         [("paper", "random split, vote 0.5"), ("ours", "split by time, vote chosen for F1")]
     {
-        let told = words(&String::from_utf8(room.read("fig15/fig15.md")).unwrap());
-        let (_, caption) = told.split_once(&format!("](fig15-{name}.svg)")).unwrap();
+        let written = words(&String::from_utf8(room.read("fig15/fig15.md")).unwrap());
+        let (_, caption) = written.split_once(&format!("](fig15-{name}.svg)")).unwrap();
         let caption = caption.split("![").next().unwrap();
         for fact in [features, share, recipe, "depth 4"] {
             assert!(caption.contains(fact), "{fact} is not in {caption}");

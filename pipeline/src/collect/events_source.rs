@@ -10,16 +10,16 @@ const MOST_LINKS_SHOWN: usize = 4;
 
 /// Where events come from.
 pub trait Events: Iterator<Item = Result<EventBatch, DataError>> {
-    /// Whether they can tell of push-outs, which are about packets that arrived before.
+    /// Whether they can record push-outs, which are about packets that arrived before.
     fn may_push_out(&self) -> bool;
 
-    /// Whether they tell which packets the real switch dropped, even if it dropped none.
-    fn tells_drops(&self) -> bool {
+    /// Whether they record which packets the real switch dropped, even if it dropped none.
+    fn records_drops(&self) -> bool {
         false
     }
 
-    /// Whether they tell which packets the real switch marked (ECN).
-    fn tells_marks(&self) -> bool {
+    /// Whether they record which packets the real switch marked (ECN).
+    fn records_marks(&self) -> bool {
         false
     }
 
@@ -86,12 +86,12 @@ impl Events for EventReader {
         EventReader::may_push_out(self)
     }
 
-    fn tells_drops(&self) -> bool {
-        EventReader::tells_drops(self)
+    fn records_drops(&self) -> bool {
+        EventReader::records_drops(self)
     }
 
-    fn tells_marks(&self) -> bool {
-        EventReader::tells_marks(self)
+    fn records_marks(&self) -> bool {
+        EventReader::records_marks(self)
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {
@@ -104,12 +104,12 @@ impl Events for EventFiles {
         EventFiles::may_push_out(self)
     }
 
-    fn tells_drops(&self) -> bool {
-        EventFiles::tells_drops(self)
+    fn records_drops(&self) -> bool {
+        EventFiles::records_drops(self)
     }
 
-    fn tells_marks(&self) -> bool {
-        EventFiles::tells_marks(self)
+    fn records_marks(&self) -> bool {
+        EventFiles::records_marks(self)
     }
 
     fn remarks(&self) -> Vec<String> {

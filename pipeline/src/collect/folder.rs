@@ -2,7 +2,7 @@
 //!
 //! The files of one folder are the events of one run, of one switch or several. Folders are often named
 //! by what they hold: `run=3/switch=7/events.parquet`. Each becomes a folder of the output, with one
-//! labelled trace for each switch. `manifest.json` there tells what was read and written; a folder whose
+//! labelled trace for each switch. `manifest.json` there lists what was read and written; a folder whose
 //! files and traces are as it says is not labelled again. So an interrupted job goes on when it is run
 //! again, and gives the bytes of one that was not interrupted. Traces that no longer hold are removed before
 //! any other is written, so that the folder never holds traces of two jobs.
@@ -11,7 +11,7 @@ use super::passed_over::Usable;
 use super::shared_reports::{check_one_switch, parted, refuse_several};
 use super::{
     Counts, Events, Known, Labeller, TraceFile, check_held, each_batch, left_out, note_unmatched,
-    tell_notes, totals,
+    report_notes, totals,
 };
 use crate::PipelineError;
 pub use crate::files::manifest::MANIFEST_VERSION;
@@ -107,7 +107,7 @@ impl FolderJob<'_> {
                 let kept = |group: &Group| {
                     let folder = slashed(&group.folder);
                     let entry = earlier.folders.get(&folder)?;
-                    let is_kept = entry.is_as_told(&group.files, self.reports(), output);
+                    let is_kept = entry.is_unchanged(&group.files, self.reports(), output);
                     is_kept.then(|| (folder, entry.clone()))
                 };
                 let kept = threads.map(groups.iter().collect(), kept);
@@ -168,7 +168,7 @@ impl FolderJob<'_> {
         let folders = manifest.folders.values().map(|folder| parted(folder, drops));
         let (events, reports): (Vec<_>, Vec<_>) = folders.unzip();
         let reports = drops.map_or(Vec::new(), |drops| drops.of_runs(reports));
-        tell_notes(&reports, Path::new(""), progress);
+        report_notes(&reports, Path::new(""), progress);
         let (skipped, notes) = totals(events.into_iter().flatten().chain(&reports));
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
@@ -247,8 +247,8 @@ impl FolderJob<'_> {
         let mut inputs = events.provenance();
         let unmatched = switches.values().map(|switch| switch.labeller.unmatched_push_outs());
         note_unmatched(&mut inputs, unmatched.sum());
-        // What reports tell for themselves is of all runs, and not in this folder.
-        tell_notes(&inputs[..usable.files.len()], group.place(), progress);
+        // What reports count for themselves is of all runs, and not in this folder.
+        report_notes(&inputs[..usable.files.len()], group.place(), progress);
         for rule in events.late_remarks() {
             progress.note(&format!("{place}: {rule}"));
         }
@@ -389,7 +389,7 @@ fn keep_apart(input: &Path, output: &Path) -> Result<(), PipelineError> {
     Err(PipelineError::unfit(output.display(), problem))
 }
 
-/// A relative path as the manifest tells it, on every system.
+/// A relative path as the manifest has it, on every system.
 fn slashed(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")

@@ -62,7 +62,7 @@ pub fn collect<S: Sink>(
     let labelled = labeller.finish(&inputs, &names(&inputs))?;
     let Some((trace, counts)) = labelled else { return Err(no_arrivals(&inputs)) };
     let (skipped, notes) = totals(&inputs);
-    tell_notes(&inputs, Path::new(""), progress);
+    report_notes(&inputs, Path::new(""), progress);
     events.late_remarks().iter().for_each(|rule| progress.note(rule));
     progress.end(&format!("{} rows, {} drops", counts.rows, counts.drops));
     Ok(Collected { trace, counts, skipped, notes })
@@ -94,8 +94,8 @@ impl Known {
     pub(crate) fn of(events: &impl Events) -> Self {
         Known {
             push_outs: events.may_push_out(),
-            drops: events.tells_drops(),
-            marks: events.tells_marks(),
+            drops: events.records_drops(),
+            marks: events.records_marks(),
         }
     }
 }
@@ -305,9 +305,9 @@ pub(crate) fn note_unmatched(inputs: &mut [InputProvenance], unmatched: u64) {
     }
 }
 
-/// Tells what is worth knowing about inputs; messages name them in `folder`, which may be empty. What is known of all inputs
+/// Notes what is worth knowing about inputs; messages name them in `folder`, which may be empty. What is known of all inputs
 /// together names none.
-pub(crate) fn tell_notes(inputs: &[InputProvenance], folder: &Path, progress: &dyn Progress) {
+pub(crate) fn report_notes(inputs: &[InputProvenance], folder: &Path, progress: &dyn Progress) {
     for input in inputs {
         let file = folder.join(&input.name);
         for (note, rows) in &input.notes {

@@ -18,7 +18,7 @@ pub use events_source::Events;
 pub use labelling::{Collected, collect, collect_in_memory};
 pub(crate) use labelling::{
     Known, Labeller, add_counts, check_held, each_batch, left_out, no_arrivals, note_unmatched,
-    tell_notes, totals,
+    report_notes, totals,
 };
 pub use sinks::{EvenTrace, InMemory, Sink, TraceFile, join_pieces};
 pub use switch_pieces::{PieceEvents, SwitchPiece, cut_switches};

@@ -1,4 +1,4 @@
-//! Files of a folder that hold no events, and folders that hold nothing to label: told, and passed over.
+//! Files of a folder that hold no events, and folders that hold nothing to label: noted, and passed over.
 
 use crate::PipelineError;
 use dropcast_data::{

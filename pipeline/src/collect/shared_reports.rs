@@ -15,7 +15,7 @@ pub(crate) fn parted<'a>(
     entry.inputs.split_at(entry.inputs.len().saturating_sub(reports))
 }
 
-/// Refuses packets of several switches: reports do not tell which of them dropped.
+/// Refuses packets of several switches: reports do not say which of them dropped.
 pub(crate) fn check_one_switch(input: &Path, manifest: &Manifest) -> Result<(), PipelineError> {
     refuse_several(input, manifest.traces().map(|trace| trace.switch_id))
 }

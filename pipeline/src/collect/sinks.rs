@@ -181,7 +181,7 @@ impl InMemory {
     /// If their columns are not what their metadata says.
     pub fn open(mut self) -> Result<LabelledTrace, PipelineError> {
         if self.batches.iter().any(|batch| batch.real_drop.is_some()) {
-            // The rows before the first that tells of a real drop were not dropped.
+            // The rows before the first real drop were not dropped.
             for batch in &mut self.batches {
                 batch.real_drop.get_or_insert_with(|| vec![None; batch.drop.len()]);
             }

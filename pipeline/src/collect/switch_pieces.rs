@@ -159,12 +159,12 @@ impl<E: Events> Events for PieceEvents<'_, E> {
         self.events.may_push_out()
     }
 
-    fn tells_drops(&self) -> bool {
-        self.events.tells_drops()
+    fn records_drops(&self) -> bool {
+        self.events.records_drops()
     }
 
-    fn tells_marks(&self) -> bool {
-        self.events.tells_marks()
+    fn records_marks(&self) -> bool {
+        self.events.records_marks()
     }
 
     fn inputs(&self) -> Vec<InputProvenance> {

@@ -1,4 +1,4 @@
-//! Packets that may have arrived between readings: as many bytes as counters tell, evenly over the time from one reading of a
+//! Packets that may have arrived between readings: as many bytes as counters show, evenly over the time from one reading of a
 //! queue to its next, however many polls lack it. A fluid, in packets.
 
 use super::bytes_range::total;
@@ -80,7 +80,7 @@ struct ArrivalDoubts {
     unread: usize,
 }
 
-/// The arrivals between readings, in order: what was sent and lost, and what the queue grew by, if the polls tell its length.
+/// The arrivals between readings, in order: what was sent and lost, and what the queue grew by, if the polls have its length.
 /// Packets are as large as those sent in that time, or take `mtu_bytes` where these were not counted.
 ///
 /// # Errors
@@ -262,7 +262,7 @@ struct Known {
     /// The poll of the last reading, when it was, and the counters.
     before: Option<(u32, u64, Reading)>,
     length: Option<u64>,
-    /// Bytes that left before their arrival was told.
+    /// Bytes that left before their arrival was counted.
     owed: u64,
     packet_bytes: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! For which queues and times counters tell anything: those that have both ends, without a reset and without a poll missing.
+//! For which queues and times counters show anything: those that have both ends, without a reset and without a poll missing.
 
 use super::polls::{Polls, QueueId, Reading, missing_polls};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What counters tell of each time between two polls, one after the other.
+//! What counters show of each time between two polls, one after the other.
 
 use super::bytes_range::{Range, total};
 use super::coverage::{Doubts, grown};
@@ -149,7 +149,7 @@ impl Iterator for Intervals<'_> {
             growth[polled.queue] = old.and_then(|old| grown(old, now));
         }
         let from_ns = number.checked_sub(1).and_then(|before| scope.polls.polls[before].time_ns);
-        let mut interval = told(&growth, scope, number, from_ns.zip(poll.time_ns));
+        let mut interval = interval_of(&growth, scope, number, from_ns.zip(poll.time_ns));
         interval.is_missing = is_missing;
         watermarks(&mut interval, scope, is_sound);
         Some(interval)
@@ -162,7 +162,7 @@ pub(super) fn has_both_ends(old: Reading, new: Reading) -> bool {
     is_single || old.trimmed_packets.is_some() == new.trimmed_packets.is_some()
 }
 
-fn told(
+fn interval_of(
     growth: &[Option<Reading>],
     scope: Scope<'_>,
     number: usize,

@@ -82,7 +82,7 @@ impl Counts {
     }
 }
 
-/// Says what the counters of a switch tell of other policies (`docs/counters.md`). Its largest packet takes `mtu_bytes`.
+/// Says what the counters of a switch show of other policies (`docs/counters.md`). Its largest packet takes `mtu_bytes`.
 pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> CounterReport {
     let (queues, doubts) = (polls.all_queues(spec), Doubts::of(polls));
     let scope = Scope { polls, queues: &queues, spec, mtu_bytes, doubts: &doubts };

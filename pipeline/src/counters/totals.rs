@@ -72,7 +72,7 @@ pub(super) struct Totals<'a> {
     /// Of each port: what it could have sent, and what its packets took beside their bytes, at most.
     idle_bytes: Vec<u64>,
     overhead_bytes: Vec<u64>,
-    /// Of each port: the longest that one of its queues can have been; `None` where watermarks do not tell.
+    /// Of each port: the longest that one of its queues can have been; `None` where watermarks do not show it.
     peak_bytes: Vec<Option<u64>>,
     /// Losses between readings: that of one queue each.
     drops: Vec<DroppingQueue>,
@@ -109,7 +109,7 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Adds an interval; says whether its last poll tells of losses from the pool.
+    /// Adds an interval; says whether its last poll has losses from the pool.
     pub(super) fn add(&mut self, interval: &Interval) -> bool {
         let Scope { queues, spec, polls, doubts, .. } = self.scope;
         let mut is_covered = vec![true; spec.ports()];
@@ -166,7 +166,7 @@ impl<'a> Totals<'a> {
         }
         let buffer = f64::from(self.scope.spec.buffer_bytes);
         let pool_peak = interval.pool_peak_bytes;
-        // What watermarks tell is of the last interval only.
+        // What watermarks show is of the last interval only.
         let is_known = interval.is_known[queue];
         let to_ns = polls[interval.number].time_ns;
         let id = &self.scope.queues[queue];

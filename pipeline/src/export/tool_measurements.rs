@@ -13,7 +13,7 @@ const RANDOM_ROWS: usize = 10_000;
 /// Seed of these rows.
 const SEED: u64 = 1;
 
-/// What a model takes as tables; with `measure` also what the tools of this machine tell.
+/// What a model takes as tables; with `measure` also what the tools of this machine measure.
 ///
 /// # Errors
 /// If the forest cannot be exported.
@@ -31,7 +31,7 @@ pub fn resources_of(
     Ok(resources)
 }
 
-/// Measures what the tools of this machine tell; notes what they cannot.
+/// Measures what the tools of this machine can; notes what they cannot.
 ///
 /// # Errors
 /// If the forest cannot be exported.

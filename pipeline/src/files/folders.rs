@@ -25,7 +25,7 @@ impl Group {
 }
 
 /// The labelled traces of a folder that [`CollectTask::collect`](crate::collect::CollectTask::collect) wrote, as
-/// its manifest tells them; or of any folder, every Parquet and Arrow IPC file under it, in order of their
+/// its manifest lists them; or of any folder, every Parquet and Arrow IPC file under it, in order of their
 /// names.
 ///
 /// # Errors

@@ -136,7 +136,7 @@ impl FolderEntry {
     /// Whether the files that were read and those that were written are as it says.
     ///
     /// The bytes of `reports` of drops, which come last, are known to be the same ([`Manifest::reading_sha256`]).
-    pub(crate) fn is_as_told(
+    pub(crate) fn is_unchanged(
         &self,
         inputs: &[PathBuf],
         reports: &[InputProvenance],

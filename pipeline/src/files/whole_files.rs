@@ -92,7 +92,7 @@ impl FolderLock {
     }
 
     /// Leaves a word for the next job, should this one be killed.
-    pub(crate) fn tell(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn leave_note(&self, text: &str) -> io::Result<()> {
         let mut file = &self.file;
         file.rewind()?;
         file.write_all(text.as_bytes())?;
@@ -104,7 +104,7 @@ impl FolderLock {
         self.stays.store(true, Ordering::Relaxed);
     }
 
-    /// Lets the file go when this is dropped, which it does unless it is told to [stay](Self::stay).
+    /// Lets the file go when this is dropped, which it does unless it is to [stay](Self::stay).
     pub(crate) fn goes(&self) {
         self.stays.store(false, Ordering::Relaxed);
     }

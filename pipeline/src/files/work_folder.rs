@@ -200,7 +200,7 @@ impl WorkFolder {
             return Ok(());
         }
         // A job that is killed in between leaves them to the next one.
-        self.lock.tell(&serde_json::to_string(&folders)?)?;
+        self.lock.leave_note(&serde_json::to_string(&folders)?)?;
         let Place { target, path, .. } = &self.place;
         folders.iter().try_for_each(|name| std::fs::rename(target.join(name), path.join(name)))
     }
@@ -223,7 +223,7 @@ impl Place {
             lock.stay();
             self.clear()?;
         }
-        lock.tell("[]").map_err(io("be locked"))?;
+        lock.leave_note("[]").map_err(io("be locked"))?;
         let mut places = places();
         std::fs::create_dir(&self.path).map_err(io("be created"))?;
         lock.goes();
@@ -273,7 +273,7 @@ impl Drop for WorkFolder {
         places.retain(|place| *place != self.place);
         let _ = self.place.clear();
         if self.place.path.exists() {
-            // It tells the next job that this may be removed.
+            // It shows the next job that this may be removed.
             self.lock.stay();
         }
     }

@@ -40,7 +40,7 @@ pub enum Inspected {
     Stream {
         /// What they are in: an ns-3 ASCII trace, or a capture of this format.
         format: String,
-        /// The page that tells how they are read.
+        /// The page that says how they are read.
         page: &'static str,
         /// What the packets of a capture are.
         capture: Option<Box<CaptureSummary>>,
@@ -87,8 +87,8 @@ pub enum Inspected {
     },
 }
 
-/// Tells what the file at `path` is and what is in it, where events have these columns. Captures are read to
-/// their end. `count` also tells what values the features of a labelled trace have.
+/// Says what the file at `path` is and what is in it, where events have these columns. Captures are read to
+/// their end. `count` also says what values the features of a labelled trace have.
 ///
 /// # Errors
 /// If it cannot be read, is none of our files, or its values cannot be counted.
@@ -395,7 +395,7 @@ fn input_of_others(path: &Path, head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What tells JSON files apart. The rest is passed over, as it may be large.
+/// What distinguishes JSON files. The rest is passed over, as it may be large.
 #[derive(Deserialize)]
 struct JsonHead {
     format_version: Option<serde_json::Number>,

@@ -1,4 +1,4 @@
-//! A description from captures: ports and their rules. What captures cannot tell is given.
+//! A description from captures: ports and their rules. What captures cannot show is given.
 
 use super::draft::SwitchDraft;
 use super::text;
@@ -24,10 +24,10 @@ pub enum PortPer {
     Destination,
 }
 
-/// What captures do not tell of a switch.
+/// What captures do not show of a switch.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct UntoldByCaptures {
+pub struct CaptureDraftOptions {
     /// Of captures: the line rate of the ports, bits per second. Edit the draft where ports differ.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub rate_bps: Option<u64>,
@@ -62,10 +62,10 @@ fn is_capture(file: &Path) -> bool {
 pub(super) fn from_captures(
     paths: &[PathBuf],
     base_rtt_ns: u64,
-    untold: &UntoldByCaptures,
+    options: &CaptureDraftOptions,
     progress: &dyn Progress,
 ) -> Result<SwitchDraft, PipelineError> {
-    let (rate_bps, buffer_bytes) = untold.needed()?;
+    let (rate_bps, buffer_bytes) = options.needed()?;
     let mut notes = Vec::new();
     let files = capture_files(paths, &mut notes)?;
     let mut captures: Vec<NamedCapture> = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn from_captures(
             None => captures.push(NamedCapture { name, summary }),
         }
     }
-    let rules = port_rules(&captures, untold.port_per, &files)?;
+    let rules = port_rules(&captures, options.port_per, &files)?;
     notes.push(format!(
         "{}. Check the rules, and that packets were captured before the buffer",
         rules.how
@@ -96,21 +96,21 @@ pub(super) fn from_captures(
             rules.without_port
         ));
     }
-    if untold.dt_alpha.is_none() {
+    if options.dt_alpha.is_none() {
         notes.push("dt_alpha is not known from captures: reports take the switch's policy to be Complete Sharing until the description has it".to_owned());
     }
     let toml = description(
         &captures,
         &rules,
         (rate_bps, buffer_bytes, base_rtt_ns),
-        untold.dt_alpha,
+        options.dt_alpha,
         &notes,
     );
     check_draft(&toml)?;
     Ok(SwitchDraft { toml, notes })
 }
 
-impl UntoldByCaptures {
+impl CaptureDraftOptions {
     /// Rate and buffer.
     fn needed(&self) -> Result<(u64, u32), PipelineError> {
         let (Some(rate_bps), Some(buffer_bytes)) = (self.rate_bps, self.buffer_bytes) else {
@@ -156,7 +156,7 @@ fn summary_of(file: &Path) -> Result<CaptureSummary, PipelineError> {
     })
 }
 
-/// The files. What is no capture in a folder is passed over, and told.
+/// The files. What is no capture in a folder is passed over, and noted.
 fn capture_files(
     paths: &[PathBuf],
     notes: &mut Vec<String>,
@@ -230,7 +230,7 @@ fn port_rules(
                 unfit(at, format!("{problem}; {hint}"))
             })?;
             let packets: u64 = captures.iter().map(|capture| capture.summary.packets).sum();
-            // Parts of one capture tell nothing of where hosts are.
+            // Parts of one capture do not show where hosts are.
             if per.is_none() && rules.without_port > packets / 2 {
                 return PortRules::per_destination(captures).map_err(|problem| unfit(0, problem));
             }

@@ -216,8 +216,8 @@ impl ConfigDb {
         let is_there = |name: &str| {
             self.tables.get(name).and_then(Value::as_object).is_some_and(|table| !table.is_empty())
         };
-        let told = NOT_CARRIED_OVER.iter().filter(|(name, _)| is_there(name));
-        told.map(|(name, why)| format!("{name} is not carried over: {why}")).collect()
+        let left_out = NOT_CARRIED_OVER.iter().filter(|(name, _)| is_there(name));
+        left_out.map(|(name, why)| format!("{name} is not carried over: {why}")).collect()
     }
 }
 

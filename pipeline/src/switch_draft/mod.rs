@@ -6,7 +6,7 @@ mod draft;
 mod queues;
 mod text;
 
-pub use captures::{PortPer, UntoldByCaptures};
+pub use captures::{CaptureDraftOptions, PortPer};
 pub use draft::SwitchDraft;
 
 use crate::PipelineError;
@@ -18,20 +18,20 @@ use queues::{PlacedQueues, place_queues};
 use std::path::{Path, PathBuf};
 
 /// A draft from one configuration of SONiC (`config_db.json`), or from captures: files, patterns, or folders of them. What
-/// captures do not tell is `untold`. Base RTTs are of a network, not of a switch: nanoseconds.
+/// captures do not show is in `options`. Base RTTs are of a network, not of a switch: nanoseconds.
 ///
 /// # Errors
 /// If a file cannot be read, is neither, or lacks what a description needs; for captures without their rate and buffer.
 pub fn from_files(
     paths: &[PathBuf],
     base_rtt_ns: u64,
-    untold: &UntoldByCaptures,
+    options: &CaptureDraftOptions,
     progress: &dyn Progress,
 ) -> Result<SwitchDraft, PipelineError> {
     let files = matching(paths)?;
     match &files[..] {
         [file] if !captures::are_captures(&files) => {
-            match (from_sonic_file(file, base_rtt_ns), untold.given()) {
+            match (from_sonic_file(file, base_rtt_ns), options.given()) {
                 (draft, None) => draft,
                 (Ok(_), Some(name)) => {
                     let problem =
@@ -46,7 +46,7 @@ pub fn from_files(
                 }
             }
         }
-        _ => captures::from_captures(&files, base_rtt_ns, untold, progress),
+        _ => captures::from_captures(&files, base_rtt_ns, options, progress),
     }
 }
 
@@ -77,7 +77,7 @@ fn from_sonic_file(file: &Path, base_rtt_ns: u64) -> Result<SwitchDraft, Pipelin
     from_sonic(&text, base_rtt_ns).map_err(unfit)
 }
 
-/// A draft that is no description is told as what the configuration cannot be.
+/// A draft that is no description is an error of the configuration.
 fn check_draft(toml: &str) -> Result<(), SonicError> {
     let wrong = |error: toml::de::Error| {
         SonicError::new(format!("describes a switch that cannot be: {}", error.message()))

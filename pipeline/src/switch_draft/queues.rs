@@ -47,7 +47,7 @@ pub(super) fn place_queues(
     let pool_bytes = config.pool_bytes(&pool)?;
     let place = |(number, profile): (usize, Option<Profile>)| {
         let is_shared = profile.as_ref().is_some_and(|profile| profile.pool == pool);
-        tell(number, profile.as_ref(), (is_shared, pool_bytes), notes);
+        note_left_out(number, profile.as_ref(), (is_shared, pool_bytes), notes);
         PlacedQueue { profile, is_shared }
     };
     let queues = profiles.into_iter().enumerate().map(place).collect();
@@ -166,8 +166,8 @@ fn main_pool(
     Ok(pool.to_owned())
 }
 
-/// What a description does not have of a queue.
-fn tell(
+/// Notes what a description does not have of a queue.
+fn note_left_out(
     number: usize,
     profile: Option<&Profile>,
     (is_shared, pool_bytes): (bool, u32),

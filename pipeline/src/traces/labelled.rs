@@ -120,7 +120,7 @@ impl LabelledTraces {
     }
 
     /// The time constant of the averages and projections among the features; none where there are
-    /// none of these, or no trace tells.
+    /// none of these, or no trace has it.
     ///
     /// # Errors
     /// If traces differ in it, or in the definition of averages: those are other features
@@ -212,7 +212,7 @@ impl LabelledTraces {
         })
     }
 
-    /// What reports call the traces: what tells them apart.
+    /// What reports call the traces: what distinguishes them.
     pub fn names(&self) -> Vec<String> {
         let place =
             |trace: &'_ LabelledTrace| (PathBuf::from(&trace.name), trace.origin.name.clone());
@@ -350,7 +350,7 @@ impl LabelledTrace {
         self.rows.read(features)
     }
 
-    /// What its labels are of; LQD's if it does not tell.
+    /// What its labels are of; LQD's if it does not say.
     pub fn label(&self) -> Label {
         self.meta.collect.unwrap_or_default().label
     }
@@ -392,7 +392,7 @@ impl LabelledTrace {
         Err(PipelineError::unfit(&self.name, problem))
     }
 
-    /// Whether it tells what a replay of its arrivals needs.
+    /// Whether it has what a replay of its arrivals needs.
     pub fn is_replayable(&self) -> bool {
         self.meta.order != RowOrder::Departure && self.meta.switches.is_some()
     }
@@ -402,7 +402,7 @@ impl LabelledTrace {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The switches that it tells of.
+    /// The switches that it describes.
     pub fn specs(&self) -> impl Iterator<Item = &SwitchSpec> {
         self.meta.switches.iter().flat_map(SwitchSpecs::all)
     }

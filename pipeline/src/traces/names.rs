@@ -4,7 +4,7 @@ use crate::files::manifest::PART;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The shortest names that tell traces apart, of their paths and file names. Files that folders are named for, as
+/// The shortest names that distinguish traces, of their paths and file names. Files that folders are named for, as
 /// `collect` writes them, have the name of these: `run=3/switch=7`. Equal names get the folders before.
 pub(crate) fn names_of(traces: &[(&Path, &str)]) -> Vec<String> {
     let folders: Vec<Vec<String>> = traces.iter().map(folders).collect();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_are_named_by_what_tells_them_apart() {
+    fn traces_are_named_by_what_distinguishes_them() {
         let says = |paths: &[&'static str], expected: &[&str]| assert_eq!(names(paths), expected);
         says(&["/data/leaf.parquet", "spine.parquet"], &["leaf.parquet", "spine.parquet"]);
         says(

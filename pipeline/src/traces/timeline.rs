@@ -20,7 +20,7 @@ impl Timeline {
     /// The timeline of a trace in at most so many bins, at least one. Reads it twice.
     ///
     /// # Errors
-    /// If the trace cannot be read, or its rows do not tell when they arrived.
+    /// If the trace cannot be read, or its rows do not say when they arrived.
     pub fn of(trace: &LabelledTrace, bins: usize) -> Result<Self, PipelineError> {
         let mut range: Option<(u64, u64)> = None;
         each_row(trace, |time_ns, _| {

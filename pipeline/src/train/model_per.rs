@@ -103,7 +103,7 @@ impl Total {
 /// The switches of each group, by its name.
 ///
 /// # Errors
-/// If rows do not tell their switch, or a switch has no role.
+/// If rows do not name their switch, or a switch has no role.
 pub(super) fn groups(
     traces: &LabelledTraces,
     per: ModelPer,
@@ -131,7 +131,7 @@ pub(super) fn groups(
 /// Trains a model of all switches, and one of each group; compares them on the same rows.
 ///
 /// # Errors
-/// Those of training. What one group lacks is told in its [`GroupModel::problem`].
+/// Those of training. What one group lacks is in its [`GroupModel::problem`].
 pub(super) fn train_groups(
     training: &Training<'_>,
     chosen: &ChosenSplit,
@@ -157,7 +157,7 @@ pub(super) fn train_groups(
         let chosen = ChosenSplit { split: only, ..chosen.clone() };
         let (own, problem) = match training.fit_recorded(&chosen, 1) {
             Ok(own) => (Some(own.model), None),
-            // What one group lacks is told of it; the others have their models.
+            // What one group lacks is its problem alone; the others have their models.
             Err(PipelineError::Train(error)) if error.is_lack_of_rows() => {
                 (None, Some(error.to_string()))
             }

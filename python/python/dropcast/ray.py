@@ -141,8 +141,8 @@ def train(
     """
     _begin()
     workers = workers or _cpus(threads)
-    tell = _teller(progress)
-    tell("train: summarize traces")
+    report = _reporter(progress)
+    report("train: summarize traces")
     roles = _summaries([data, validation, test], settings)
     training = Training(*roles, seed=seed, **settings)
     shares = training._training.partitions(workers)
@@ -158,7 +158,7 @@ def train(
         answer = _merged(_merge, [actor.answer.remote(asked) for actor in actors])
         training.tell(answer)
         steps.append(_step(stage, began, len(question), len(answer)))
-        tell(f"train: {stage}, {steps[-1]['seconds']:.2f} s")
+        report(f"train: {stage}, {steps[-1]['seconds']:.2f} s")
     accounts = ray.get([actor.account.remote() for actor in actors])
     del actors
     while replays := training.replays(workers):
@@ -166,7 +166,7 @@ def train(
         sent = [_replay.options(num_cpus=threads).remote(task, threads) for task in replays]
         training.tell_replayed(_merged(_merge_replays, sent))
         steps.append(_step("replay", began, sum(len(task) for task in replays), 0))
-        tell(f"train: {len(replays)} replays, {steps[-1]['seconds']:.2f} s")
+        report(f"train: {len(replays)} replays, {steps[-1]['seconds']:.2f} s")
     model = training.model_json
     assert model is not None, "a training without questions is done"
     return Trained(model, accounts, steps)
@@ -194,7 +194,7 @@ def collect(
     label, flows, features.
     """
     _begin()
-    tell = _teller(progress)
+    report = _reporter(progress)
     runs, folder = _runs(events), _everywhere(output).rstrip("/")
     if "features" in settings and not isinstance(settings["features"], str):
         settings["features"] = ",".join(settings["features"])
@@ -207,7 +207,7 @@ def collect(
         "settings": settings,
     }
     tasks = {run: json.dumps({"events": files, **common}) for run, files in runs.items()}
-    tell(f"collect: {len(runs)} runs")
+    report(f"collect: {len(runs)} runs")
     cuts = {run: _cut.remote(task, rows_per_task) for run, task in tasks.items()}
     pending: dict[Any, tuple[str, int, str]] = {}
     for run, cut in cuts.items():
@@ -231,7 +231,7 @@ def collect(
             of_tasks = ray.get(made)
             sums = {name: sum(task[name] for task in of_tasks) for name in ("rows", "drops")}
             found.append(Collected(run, switch_id, path, tasks=of_tasks, **sums))
-        tell(f"collect: {len(found)} of {len(pending)} switches")
+        report(f"collect: {len(found)} of {len(pending)} switches")
     return sorted(found, key=lambda trace: (trace.run, trace.switch))
 
 
@@ -250,7 +250,7 @@ def sweep(
     one machine; the settings are what is divided.
     """
     _begin()
-    tell = _teller(progress)
+    report = _reporter(progress)
     tasks = tasks or _cpus(threads)
     config = _everywhere(config)
     parts = os.path.join(output, "parts")
@@ -267,7 +267,7 @@ def sweep(
             # Times first: a part that is there is complete.
             for name, content in sorted(made.items(), key=lambda item: item[0].endswith(".json")):
                 _dropcast.write_file(os.path.join(parts, name), content)
-        tell(f"sweep: {tasks - len(waiting)} of {tasks} shares")
+        report(f"sweep: {tasks - len(waiting)} of {tasks} shares")
     return json.loads(_dropcast.finish_sweep(config, os.fspath(output), threads))
 
 
@@ -319,7 +319,7 @@ def refine(
     Training and labelling stay in this process, on ``threads`` threads. ``parts`` and ``keep`` as for :func:`map`.
     """
     _begin()
-    tell = _teller(progress)
+    report = _reporter(progress)
     parts = parts or 4 * _cpus(1)
 
     def simulate(job: str, runs: int) -> Iterator[str]:
@@ -329,7 +329,7 @@ def refine(
             while waiting:
                 done, waiting = ray.wait(waiting)
                 yield from ray.get(done)
-                tell(f"refine: {count - len(waiting)} of {count} parts, {runs} runs")
+                report(f"refine: {count - len(waiting)} of {count} parts, {runs} runs")
         finally:
             for task in waiting:
                 ray.cancel(task)
@@ -366,7 +366,7 @@ def _simulated(
     progress: bool | Callable[[str], None],
 ) -> Any:
     _begin()
-    tell = _teller(progress)
+    report = _reporter(progress)
     parts = parts or 4 * _cpus(1)
     config = config if isinstance(config, Mapping) else _everywhere(config)
     with tempfile.TemporaryDirectory() as scratch:
@@ -374,7 +374,7 @@ def _simulated(
         kept = runs.read_bytes() if runs.exists() else b""
         whole = kept[: kept.rfind(b"\n") + 1]
         if whole != kept:
-            tell(f"{what}: the last line of {runs} was cut off; its run is repeated")
+            report(f"{what}: the last line of {runs} was cut off; its run is repeated")
             runs.write_bytes(whole)
         known = ray.put(whole)
         waiting = [_simulate.remote(what, config, f"{nth + 1}/{parts}", known) for nth in range(parts)]
@@ -382,7 +382,7 @@ def _simulated(
             done, waiting = ray.wait(waiting)
             with runs.open("ab") as file:
                 file.writelines(ray.get(done))
-            tell(f"{what}: {parts - len(waiting)} of {parts} parts")
+            report(f"{what}: {parts - len(waiting)} of {parts} parts")
         return _run(what, config, keep=runs, progress=False, output=output)
 
 
@@ -415,7 +415,7 @@ def leave_one_out(
     As ``dropcast train --cross-validate``, a task per fold. Each task reads all traces.
     """
     _begin()
-    tell = _teller(progress)
+    report = _reporter(progress)
     paths = _files(data)
     if len(paths) < 2:
         raise ValueError(f"to leave one of the traces out takes two at least, there are {len(paths)}")
@@ -426,7 +426,7 @@ def leave_one_out(
     waiting = pending
     while waiting:
         _, waiting = ray.wait(waiting)
-        tell(f"leave one out: {len(paths) - len(waiting)} of {len(paths)} folds")
+        report(f"leave one out: {len(paths) - len(waiting)} of {len(paths)} folds")
     return [Fold(path=path, **made) for path, made in zip(paths, ray.get(pending), strict=True)]
 
 
@@ -602,7 +602,7 @@ def _step(what: str, began: float, question: int, answer: int) -> dict[str, Any]
     return {"what": what, "seconds": seconds, "question_bytes": question, "answer_bytes": answer}
 
 
-def _teller(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
+def _reporter(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
     if callable(progress):
         return progress
     if progress:

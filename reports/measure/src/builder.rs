@@ -137,15 +137,15 @@ impl<'m> ReportBuilder<'m> {
         measured: &[bool],
     ) -> Result<(), ReportError> {
         // It refuses rows that do not fit.
-        let told = self.replay.add(batch, measured)?;
+        let model_rows = self.replay.add(batch, measured)?;
         let judge = self.judge.as_mut();
         let replayed = judge.map(|judge| judge.replay(batch, measured)).transpose()?;
         match (&mut self.judge, replayed) {
-            (Some(judge), Some(replayed)) if told.predicted.len() == batch.len() => {
-                judge.count(batch, replayed, Some(&told));
+            (Some(judge), Some(replayed)) if model_rows.predicted.len() == batch.len() => {
+                judge.count(batch, replayed, Some(&model_rows));
                 let trace = self.traces.last().and_then(|of| of.source.meta.switches.as_ref());
                 if let Some(specs) = trace {
-                    self.intervals.add(batch, measured, &told, specs);
+                    self.intervals.add(batch, measured, &model_rows, specs);
                 }
             }
             _ => self.judge = None,

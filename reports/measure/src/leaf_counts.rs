@@ -11,8 +11,8 @@ pub(crate) struct LeafCounts {
 struct TreeCounts {
     counts: Vec<[u64; 2]>,
     leaves: Vec<Leaf>,
-    /// Scores a row by the number of its leaf among `leaves`; none where a score can't tell all of
-    /// them apart.
+    /// Scores a row by the number of its leaf among `leaves`; none where a score cannot number
+    /// them all.
     numbered: Option<ForestScorer>,
 }
 

@@ -70,7 +70,7 @@ impl<'m> ModelReplay<'m> {
     }
 
     /// The next rows, in order of arrival, and whether each is counted; the others only take room
-    /// in the buffers. Returns what it tells of them, nothing if nothing is replayed.
+    /// in the buffers. Returns what it predicts and drops of them, nothing if nothing is replayed.
     ///
     /// # Errors
     /// If no trace was begun, the batch's columns do not fit together, or a row cannot be

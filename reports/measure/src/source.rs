@@ -1,4 +1,4 @@
-//! What a report is told about models and traces before it reads rows, and what can be wrong with
+//! What a report knows about models and traces before it reads rows, and what can be wrong with
 //! them.
 
 use dropcast_data::{LabelledBatch, RowOrder, TraceMeta};

@@ -45,7 +45,7 @@ pub use places::{QueueDrops, SwitchDrops, TraceDrops};
 pub use real_drops::ReasonSection;
 pub use rivals::{OptimumSection, RivalKind, RivalSection, RivalsSection};
 pub use timeline::{ErrorTimeline, RealTimeline, TimelineSection};
-pub use value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
+pub use value::{Conclusion, FlowCounts, VERDICT_SCHEMA_VERSION, Verdict};
 
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::ReportError;

@@ -113,7 +113,7 @@ fn too_few_episodes_are_said_to_be_too_few() {
     }
 }
 
-/// Days of the same traffic that are told apart by their seeds alone.
+/// Days of the same traffic that differ in their seeds alone.
 #[test]
 fn parts_of_one_workload_have_one_advice() {
     let outcome = outcome(Some(1.0), &[pair as Episode; 20]);

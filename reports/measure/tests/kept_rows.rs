@@ -125,9 +125,9 @@ fn importance_does_not_depend_on_the_order_of_traces() {
     assert_eq!(of(&[&one, &other]), of(&[&other, &one]));
 }
 
-/// What is set instead of a model is told with its gain.
+/// What is set instead of a model is named with its gain.
 #[test]
-fn a_gain_tells_what_does_as_well_as_the_model() {
+fn a_gain_names_what_does_as_well_as_the_model() {
     let trace = leaf(7);
     let cautions = |vote: &str| {
         let roles = Roles::of(vec![trace.clone()]);

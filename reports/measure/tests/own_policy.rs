@@ -82,24 +82,27 @@ fn check(verdict: &Verdict, specs: &BTreeMap<u16, SwitchSpec>, arrivals: &[Event
     let best = dropped_by(|_| best.clone(), specs, arrivals);
     let expected =
         |is: &dyn Fn(&Event) -> bool| (sum(&own, arrivals, is), Some(sum(&best, arrivals, is)));
-    let told = |counts: &DropCounts| (counts.own, counts.best_alpha);
+    let own_and_best = |counts: &DropCounts| (counts.own, counts.best_alpha);
     let all = expected(&|_| true);
     assert!(all.0.packets > 0 && all.1 != Some(all.0), "{all:?}");
-    assert_eq!(told(&verdict.counts), all);
-    assert_eq!(told(&verdict.by_trace[0].counts), all);
-    assert_eq!(told(&verdict.hours[0].counts), all);
+    assert_eq!(own_and_best(&verdict.counts), all);
+    assert_eq!(own_and_best(&verdict.by_trace[0].counts), all);
+    assert_eq!(own_and_best(&verdict.hours[0].counts), all);
     assert_eq!(verdict.hours.len(), 1);
     let mut seen = Sent::default();
     for queue in &verdict.queues {
         let is = |event: &Event| {
             (event.switch_id, event.port, event.queue) == (queue.switch_id, queue.port, queue.queue)
         };
-        assert_eq!(told(&queue.counts), expected(&is), "{queue:?}");
+        assert_eq!(own_and_best(&queue.counts), expected(&is), "{queue:?}");
         seen.add(queue.counts.own);
     }
     assert_eq!(seen, all.0, "every queue with drops is listed");
     for switch in &verdict.switches {
-        assert_eq!(told(&switch.counts), expected(&|event| event.switch_id == switch.switch_id));
+        assert_eq!(
+            own_and_best(&switch.counts),
+            expected(&|event| event.switch_id == switch.switch_id)
+        );
         assert_eq!(switch.own_policy, own_policy(&specs[&switch.switch_id]).to_string());
     }
     let line = &verdict.timelines[0];
@@ -109,8 +112,8 @@ fn check(verdict: &Verdict, specs: &BTreeMap<u16, SwitchSpec>, arrivals: &[Event
         let from = line.begin_ns + at as u64 * line.bin_ns;
         let (own, best) = expected(&|event| (from..from + line.bin_ns).contains(&event.time_ns));
         assert_eq!((line.own_packets[at], line.own_bytes[at]), (own.packets, own.bytes), "{at}");
-        let told = Sent { packets: best_packets[at], bytes: best_bytes[at] };
-        assert_eq!(Some(told), best, "{at}");
+        let best_in_bin = Sent { packets: best_packets[at], bytes: best_bytes[at] };
+        assert_eq!(Some(best_in_bin), best, "{at}");
     }
     assert!(!verdict.episodes.is_empty());
     for episode in &verdict.episodes {

@@ -107,7 +107,7 @@ fn real_drops_are_counted_against_lqds() {
     let workload =
         LeafWorkload { incast_burst: 1.0, duration_ns: 60_000_000, ..LeafWorkload::loaded() };
     let specs = SwitchSpecs::Same(workload.switch_spec().expect("valid"));
-    // The first tenth tells of no drops; then every ninth packet is dropped.
+    // The first tenth says nothing of drops; then every ninth packet is dropped.
     let arrivals: Vec<EventBatch> = workload.arrivals().expect("valid").collect();
     let all: usize = arrivals.iter().map(|batch| batch.events.len()).sum();
     let mut number = 0;
@@ -135,7 +135,7 @@ fn real_drops_are_counted_against_lqds() {
         let mut sum = Sent::default();
         for batch in &batches {
             let arrivals = batch.arrivals.as_ref().expect("traced");
-            let reasons = batch.real_drop.as_ref().expect("every row tells");
+            let reasons = batch.real_drop.as_ref().expect("every row has a reason or none");
             for (row, (&by_lqd, &reason)) in batch.drop.iter().zip(reasons).enumerate() {
                 if is(by_lqd, reason) && port.is_none_or(|port| port == arrivals.port[row]) {
                     sum.add(one(arrivals.size_bytes[row]));
@@ -171,14 +171,14 @@ fn real_drops_are_counted_against_lqds() {
     assert_eq!(verdict.switches[0].counts, counts);
 
     let timeline = &verdict.timelines[0];
-    let real = timeline.real.as_ref().expect("told");
+    let real = timeline.real.as_ref().expect("real drops");
     let total = |column: &[u64]| column.iter().sum::<u64>();
     assert_eq!(total(&timeline.lqd_bytes), counts.lqd.bytes);
     assert_eq!(Some(total(&real.only_real_bytes)), counts.only_real.map(|sent| sent.bytes));
     assert_eq!(Some(total(&real.only_lqd_packets)), counts.only_lqd.map(|sent| sent.packets));
     let worst = &verdict.episodes[0];
     assert!(verdict.episodes.is_sorted_by_key(|episode| std::cmp::Reverse(episode.drops)));
-    let seen = total(&worst.timeline.real.as_ref().expect("told").packets);
+    let seen = total(&worst.timeline.real.as_ref().expect("real drops").packets);
     let others = total(&worst.timeline.lqd_packets) + total(&worst.timeline.own_packets);
     assert!(seen <= worst.drops && worst.drops <= seen + others);
 }

@@ -154,7 +154,7 @@ fn accepts(buffer: &Buffer, packet: &Packet, alpha: f64) -> bool {
             == Decision::Accept
 }
 
-/// Whether two switches hold the same packets, of which `of` tells what matters, and transmit the same from now on.
+/// Whether two switches hold the same packets, of which `of` returns what matters, and transmit the same from now on.
 pub(crate) fn are_alike<P: Policy, T: PartialEq>(
     a: &Switch<P, LineRate>,
     b: &Switch<P, LineRate>,

@@ -1,7 +1,7 @@
 //! Many traces at a glance.
 
 use super::body::{Body, Data};
-use super::table::{Cell, told};
+use super::table::{Cell, kept};
 use crate::drop_words::policies_sentence;
 use crate::numbers::count;
 use crate::overview;
@@ -21,7 +21,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
             std::iter::once(begin).chain(dropped(&hour.counts)).collect()
         });
         let begin = format!("begin, {}", verdict.utc_offset);
-        let (heads, rows) = told(&[&[begin.as_str()][..], &HEADS].concat(), rows.collect());
+        let (heads, rows) = kept(&[&[begin.as_str()][..], &HEADS].concat(), rows.collect());
         let caption = format!(
             "Packets dropped by the hour in which they arrive, over all traces. {}",
             policies_sentence(verdict)
@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Body, verdict: &Verdict) {
         let name = Cell::text(*name);
         std::iter::once(name).chain(dropped(&trace.counts)).chain([peak]).collect()
     });
-    let (heads, rows) = told(&[&["trace"][..], &HEADS, &["fullest"]].concat(), rows.collect());
+    let (heads, rows) = kept(&[&["trace"][..], &HEADS, &["fullest"]].concat(), rows.collect());
     page.table("Packets of each trace, those with the most drops first.", &heads, &rows);
     if left_out > 0 {
         page.paragraph(&format!(

@@ -1,7 +1,7 @@
 //! Drops and errors by port and queue, and by switch.
 
 use super::body::{Body, Data};
-use super::table::{Cell, told};
+use super::table::{Cell, kept};
 use crate::drop_words::policies_sentence;
 use crate::numbers;
 use crate::verdict_figures::{self, BEST_DROPS, KINDS, OWN_DROPS, switch_name};
@@ -64,7 +64,7 @@ fn numbers_of(
         row.extend(KINDS.map(|(_, of)| Cell::Count(of(&queue.counts))));
         row
     };
-    told(&QUEUE_HEADS, own.take(MOST_QUEUES).map(row).collect())
+    kept(&QUEUE_HEADS, own.take(MOST_QUEUES).map(row).collect())
 }
 
 const QUEUE_HEADS: [&str; 14] = [
@@ -110,7 +110,7 @@ fn by_switch(page: &mut Body, verdict: &Verdict) {
         std::iter::once(named(switch)).chain(cells).collect()
     };
     let mut table = |caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>| {
-        let (heads, rows) = told(heads, rows);
+        let (heads, rows) = kept(heads, rows);
         page.table(caption, &heads, &rows);
     };
     let kinds = KINDS.map(|(name, _)| name);

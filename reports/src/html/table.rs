@@ -57,20 +57,19 @@ impl Cell {
     }
 }
 
-/// Leaves out columns of numbers that are all undefined: the input does not tell them.
-pub(super) fn told<'a>(heads: &[&'a str], rows: Vec<Vec<Cell>>) -> (Vec<&'a str>, Vec<Vec<Cell>>) {
-    let is_told = |at: usize| {
+/// Leaves out columns of numbers that are all undefined: the input does not have them.
+pub(super) fn kept<'a>(heads: &[&'a str], rows: Vec<Vec<Cell>>) -> (Vec<&'a str>, Vec<Vec<Cell>>) {
+    let has_values = |at: usize| {
         rows.is_empty() || rows.iter().any(|row| row.get(at).is_some_and(Cell::is_defined))
     };
-    let keep: Vec<bool> = (0..heads.len()).map(is_told).collect();
-    let kept = |at: usize| keep.get(at).copied().unwrap_or(true);
-    let heads = heads.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, head)| *head);
-    let heads = heads.collect();
+    let keep: Vec<bool> = (0..heads.len()).map(has_values).collect();
+    let is_kept = |at: usize| keep.get(at).copied().unwrap_or(true);
+    let heads = heads.iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, head)| *head);
     let rows = rows.into_iter().map(|row| {
-        let cells = row.into_iter().enumerate().filter(|(at, _)| kept(*at));
+        let cells = row.into_iter().enumerate().filter(|(at, _)| is_kept(*at));
         cells.map(|(_, cell)| cell).collect()
     });
-    (heads, rows.collect())
+    (heads.collect(), rows.collect())
 }
 
 fn data(exact: &str, shown: &str) -> String {

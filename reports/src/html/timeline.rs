@@ -2,7 +2,7 @@
 
 use super::body::{Body, Data};
 use super::overview;
-use super::table::{Cell, told};
+use super::table::{Cell, kept};
 use crate::drop_words::{drop_sentences, dropped, policies_sentence};
 use crate::numbers::TimeUnit;
 use crate::place_words::dropped_words;
@@ -120,7 +120,7 @@ pub(super) fn numbers_of(timeline: &TimelineSection) -> (Vec<&'static str>, Vec<
         ]
     };
     let rows = (0..timeline.lqd_packets.len()).filter(happens).map(row);
-    told(&HEADS, rows.collect())
+    kept(&HEADS, rows.collect())
 }
 
 const HEADS: [&str; 16] = [

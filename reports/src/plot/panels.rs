@@ -59,8 +59,8 @@ impl PanelFigure {
             for series in &panel.series {
                 draw_peaks(canvas, &plot, series, look(next));
                 let points = series.points.iter().filter(|point| point.y != 0.0).cloned();
-                let told = Series { points: points.collect(), ..series.clone() };
-                mark(canvas, &plot, (&self.x, &panel.y), &told);
+                let nonzero = Series { points: points.collect(), ..series.clone() };
+                mark(canvas, &plot, (&self.x, &panel.y), &nonzero);
                 next += 1;
             }
         }

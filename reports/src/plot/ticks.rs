@@ -146,7 +146,7 @@ fn by_clock(clock: &Clock, low: f64, high: f64, most: usize) -> Ruler {
     let fits = |step_s: &&u64| long_ns / (**step_s * second_ns) as f64 <= most.max(1) as f64;
     let step_s = CLOCK_STEPS_S.iter().find(fits).unwrap_or(&86_400);
     let step_ns = step_s * second_ns;
-    // As if the clock told UTC.
+    // As if the clock showed UTC.
     let first_ns = clock.offset.as_utc_ns(clock.begin_ns) as f64 + low * clock.unit_ns;
     let first = (first_ns / step_ns as f64).ceil() as u64;
     let times_ns = (first..).map(|k| k * step_ns);

@@ -3,7 +3,7 @@
 use dropcast_data::InputNote;
 use std::path::Path;
 
-/// What a command tells of an input while it reads it: its file, if the note is of that alone, and the note.
+/// The line that a command prints about an input while it reads it: its file, if the note is of that alone, and the note.
 pub fn input_note_line(file: Option<&Path>, note: InputNote, rows: u64) -> String {
     let words = note_words(note, rows);
     file.map_or_else(|| words.clone(), |file| format!("{}: {words}", file.display()))

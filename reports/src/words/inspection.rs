@@ -29,13 +29,13 @@ pub fn checked_text(checked: &Checked) -> String {
 
 /// What was found.
 pub fn inspected_text(found: &Inspected) -> String {
-    let told = |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
+    let line = |rows: &Option<u64>| rows.map_or_else(String::new, |rows| format!("rows: {rows}\n"));
     match found {
         Inspected::Events { columns, rows, switches } => {
             let switches = switches.as_ref().map(|specs| specs.to_toml());
             let switches = switches.as_deref().unwrap_or("not described in the file\n");
             let columns = in_a_line(columns);
-            format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", told(rows))
+            format!("packet events\n{}columns: {columns}\nswitches:\n{switches}", line(rows))
         }
         Inspected::Stream { format, page, capture } => {
             let capture = capture.as_deref().map(CapturePackets::new);
@@ -54,10 +54,10 @@ pub fn inspected_text(found: &Inspected) -> String {
             );
             let statistics = statistics.as_ref().map_or_else(String::new, statistics_table);
             let columns = in_a_line(columns);
-            format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", told(rows))
+            format!("labelled trace\n{}columns: {columns}\n{meta}{statistics}", line(rows))
         }
         Inspected::OtherTable { columns, rows } => {
-            format!("a table, not one of ours\n{}columns: {}\n", told(rows), in_a_line(columns))
+            format!("a table, not one of ours\n{}columns: {}\n", line(rows), in_a_line(columns))
         }
         Inspected::Model(model) => model_text(model),
         Inspected::Table { features, trees, depth, vote_threshold, bytes } => format!(

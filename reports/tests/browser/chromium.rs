@@ -151,7 +151,7 @@ impl Chromium {
     }
 
     /// The browser's events of this name since the page was opened.
-    pub(crate) fn told(&self, method: &str) -> Vec<&Value> {
+    pub(crate) fn events_named(&self, method: &str) -> Vec<&Value> {
         let events = self.events.iter().filter(|event| event["method"] == method);
         events.map(|event| &event["params"]).collect()
     }

@@ -178,7 +178,7 @@ fn hours(verdict: &Value, add: &mut Add<'_>) {
 
 fn timeline(figure: &str, timeline: &Value, add: &mut Add<'_>) {
     let bin_ns = timeline["bin_ns"].as_f64().unwrap();
-    // Both the trace and its episodes last less than 10 s: they are told in ms, us or ns.
+    // Both the trace and its episodes last less than 10 s: their times are in ms, us or ns.
     let span_ns = bin_ns * list(&timeline["arrived_packets"]).len() as f64;
     let unit_ns = match span_ns {
         ..1e3 => 1.0,

@@ -28,7 +28,7 @@ pub struct Credence<S, P> {
     values: Vec<u32>,
 }
 
-/// The precision of predicted drops, and the packets that tell it.
+/// The precision of predicted drops, and the packets that measure it.
 #[derive(Clone, Debug, Default)]
 struct Fallback {
     monitor: DriftMonitor,

@@ -7,7 +7,7 @@ use dropcast_switch::{Buffer, CompleteSharing, Decision, Packet, Policy};
 
 /// An input of an AQM and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum AqmCall {
     /// A packet found its queue this long.
     Arrived { packet: Packet, length: u32, time: u64, action: Action },
     /// A packet left its queue this long.
@@ -17,14 +17,14 @@ pub(crate) enum Told {
 /// Calls an AQM for every packet.
 pub(crate) struct Asking<A> {
     pub(crate) aqm: A,
-    pub(crate) told: Vec<Told>,
+    pub(crate) calls: Vec<AqmCall>,
 }
 
 impl<A: Aqm> Policy for Asking<A> {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
         let action = self.aqm.arrives(buffer, packet, now);
         let length = buffer.lengths()[packet.queue];
-        self.told.push(Told::Arrived { packet: *packet, length, time: now, action });
+        self.calls.push(AqmCall::Arrived { packet: *packet, length, time: now, action });
         match action {
             Action::Drop => Decision::Reject,
             Action::Pass | Action::Mark => CompleteSharing.decide(buffer, packet, now),
@@ -34,12 +34,12 @@ impl<A: Aqm> Policy for Asking<A> {
     fn departed(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
         self.aqm.departed(buffer, queue, size_bytes, time);
         let length = buffer.lengths()[queue];
-        self.told.push(Told::Departed { queue, size_bytes, length, time });
+        self.calls.push(AqmCall::Departed { queue, size_bytes, length, time });
     }
 }
 
 /// The AQM's inputs and answers for these arrivals.
-pub(crate) fn ask<A: Aqm>(spec: &SwitchSpec, arrivals: &Arrivals, aqm: A) -> Vec<Told> {
-    let mut switch = run(spec, arrivals, Asking { aqm, told: Vec::new() });
-    std::mem::take(&mut switch.policy_mut().told)
+pub(crate) fn ask<A: Aqm>(spec: &SwitchSpec, arrivals: &Arrivals, aqm: A) -> Vec<AqmCall> {
+    let mut switch = run(spec, arrivals, Asking { aqm, calls: Vec::new() });
+    std::mem::take(&mut switch.policy_mut().calls)
 }

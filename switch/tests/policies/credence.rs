@@ -137,7 +137,7 @@ fn predictors_of_real_queues_are_asked() {
 }
 
 #[test]
-fn flips_as_often_as_told() {
+fn flips_as_often_as_given() {
     let packet = Packet::new(0, 0, 1);
     let flips = |seed| -> Vec<bool> {
         let mut predictor = Flipped::new(Recorded(|_| false), 0.1, seed);

@@ -254,7 +254,7 @@ fn constants_are_parameters() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place_when_the_text_is_read() {
+fn mistakes_are_reported_with_their_place_when_the_text_is_read() {
     let check = |text: &str, says: &str| {
         let text = format!("expression:accept={text}");
         let error = text.parse::<PolicySpec>().expect_err(&text).to_string();

@@ -1,6 +1,6 @@
 //! PRED (NSDI 2025): how many flows, which slope.
 
-use crate::asking::{Told, ask};
+use crate::asking::{AqmCall, ask};
 use crate::traffic::{LINE_RATE_BPS, overload, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::Packet;
@@ -46,17 +46,17 @@ proptest! {
         let parameters = PredParameters {
             max_bytes: 20_000, min_bytes: 1_000, min_step_bytes: 500, left_bytes: 1_000, ..PredParameters::default()
         };
-        let told: Vec<Told> = ask(&spec, &arrivals, dropcast_switch::aqm::NoAqm {})
+        let calls: Vec<AqmCall> = ask(&spec, &arrivals, dropcast_switch::aqm::NoAqm {})
             .into_iter()
-            .filter(|told| matches!(told, Told::Arrived { packet: Packet { queue: 0, .. }, .. } | Told::Departed { queue: 0, .. }))
+            .filter(|call| matches!(call, AqmCall::Arrived { packet: Packet { queue: 0, .. }, .. } | AqmCall::Departed { queue: 0, .. }))
             .collect();
         let mut adjuster = Adjuster::new(&parameters, spec.line_rate_bps[0], trial_ns);
-        for (index, told_now) in told.iter().enumerate() {
-            match *told_now {
-                Told::Arrived { length, time, .. } => adjuster.arrives(length, time),
-                Told::Departed { length, size_bytes, time, .. } => adjuster.departed(length, size_bytes, time),
+        for (index, call) in calls.iter().enumerate() {
+            match *call {
+                AqmCall::Arrived { length, time, .. } => adjuster.arrives(length, time),
+                AqmCall::Departed { length, size_bytes, time, .. } => adjuster.departed(length, size_bytes, time),
             }
-            let expected = slow_level(&parameters, spec.line_rate_bps[0], trial_ns, &told[..=index]);
+            let expected = slow_level(&parameters, spec.line_rate_bps[0], trial_ns, &calls[..=index]);
             prop_assert_eq!(adjuster.level(), expected);
         }
     }
@@ -69,62 +69,62 @@ proptest! {
             ..PredParameters::default()
         };
         let pred = parameters.aqm(&spec, 7).expect("valid parameters");
-        for told in ask(&spec, &arrivals, pred) {
-            match told {
-                Told::Arrived { length, action, .. } if length <= 1_000 => prop_assert_eq!(action, Action::Pass),
-                Told::Arrived { length, action, .. } if length > max_bytes => prop_assert_eq!(action, Action::Drop),
+        for call in ask(&spec, &arrivals, pred) {
+            match call {
+                AqmCall::Arrived { length, action, .. } if length <= 1_000 => prop_assert_eq!(action, Action::Pass),
+                AqmCall::Arrived { length, action, .. } if length > max_bytes => prop_assert_eq!(action, Action::Drop),
                 _ => {}
             }
         }
     }
 }
 
-fn time(told: &Told) -> u64 {
-    match *told {
-        Told::Arrived { time, .. } | Told::Departed { time, .. } => time,
+fn time(call: &AqmCall) -> u64 {
+    match *call {
+        AqmCall::Arrived { time, .. } | AqmCall::Departed { time, .. } => time,
     }
 }
 
 /// The length of the queue between the event before this one and this one.
-fn length_before(told: &Told) -> u32 {
-    match *told {
-        Told::Arrived { length, .. } => length,
-        Told::Departed { length, size_bytes, .. } => length + size_bytes,
+fn length_before(call: &AqmCall) -> u32 {
+    match *call {
+        AqmCall::Arrived { length, .. } => length,
+        AqmCall::Departed { length, size_bytes, .. } => length + size_bytes,
     }
 }
 
 /// The level after the whole input.
-fn slow_level(parameters: &PredParameters, rate_bps: u64, trial_ns: u64, told: &[Told]) -> i32 {
+fn slow_level(parameters: &PredParameters, rate_bps: u64, trial_ns: u64, calls: &[AqmCall]) -> i32 {
     let mut level =
         ((parameters.lambda - parameters.lambda_min) / parameters.lambda_step).round() as i32;
     let lowest =
         -(((parameters.max_bytes - parameters.min_bytes) / parameters.min_step_bytes) as i32);
-    let now = told.last().map_or(0, time);
+    let now = calls.last().map_or(0, time);
     let mut utilities = Vec::new();
     for trial in 0..now / trial_ns {
         let (from, until) = (trial * trial_ns, (trial + 1) * trial_ns);
-        let within = |told: &&Told| (from..until).contains(&time(told));
+        let within = |call: &&AqmCall| (from..until).contains(&time(call));
         let is_empty =
-            |from: u64| !told.iter().any(|told| (from..from + trial_ns).contains(&time(told)));
+            |from: u64| !calls.iter().any(|call| (from..from + trial_ns).contains(&time(call)));
         if is_empty(from) || is_empty(until) {
             utilities.clear();
             continue;
         }
-        let sent: u64 = told
+        let sent: u64 = calls
             .iter()
             .filter(within)
-            .map(|told| match *told {
-                Told::Departed { size_bytes, .. } => u64::from(size_bytes),
-                Told::Arrived { .. } => 0,
+            .map(|call| match *call {
+                AqmCall::Departed { size_bytes, .. } => u64::from(size_bytes),
+                AqmCall::Arrived { .. } => 0,
             })
             .sum();
-        let events = told.iter().map(time).filter(|time| (from..until).contains(time));
+        let events = calls.iter().map(time).filter(|time| (from..until).contains(time));
         let times: Vec<u64> = [from].into_iter().chain(events).chain([until]).collect();
         let byte_ns: u128 = times
             .windows(2)
             .map(|pair| {
                 // Until an event the queue is as long as the event finds it.
-                let next = told.iter().find(|told| time(told) > pair[0]).expect("an event behind");
+                let next = calls.iter().find(|call| time(call) > pair[0]).expect("an event behind");
                 u128::from(length_before(next)) * u128::from(pair[1] - pair[0])
             })
             .sum();
@@ -219,8 +219,8 @@ fn the_slope_follows_the_number_of_flows() {
         let pred = parameters.aqm(&spec, 3).expect("valid parameters");
         let mut marked = Vec::new();
         let mut chances = 0.0;
-        for told in ask(&spec, &arrivals, pred).into_iter().skip(200) {
-            if let Told::Arrived { length, action, .. } = told {
+        for call in ask(&spec, &arrivals, pred).into_iter().skip(200) {
+            if let AqmCall::Arrived { length, action, .. } = call {
                 chances += (f64::from(length) - 15_000.0).max(0.0) * 0.1e-6;
                 marked.push(action == Action::Drop);
             }

@@ -101,7 +101,7 @@ fn lqd(
     }
 }
 
-/// Occamy as its paper tells it: spare reads expel heads, queue after queue.
+/// Occamy as its paper describes it: spare reads expel heads, queue after queue.
 fn occamy(spec: &SwitchSpec, alpha: f64) -> impl FnMut(&mut Queues, &Packet, u64, u64) -> Vec<u64> {
     let capacity = f64::from(spec.buffer_bytes);
     let rate: f64 = spec.line_rate_bps.iter().map(|&bps| bps as f64 / 8e9).sum();

@@ -1,6 +1,6 @@
 //! RED and the single threshold.
 
-use crate::asking::{Told, ask};
+use crate::asking::{AqmCall, ask};
 use crate::traffic::{LINE_RATE_BPS, overload, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
 use dropcast_switch::Packet;
@@ -45,9 +45,9 @@ proptest! {
         let ecn = EcnThreshold { threshold_bytes: k, signal: Signal::MarkOrDrop };
         let narrow = RedParameters { min_bytes: k, max_bytes: k, signal: Signal::MarkOrDrop, ..RedParameters::default() };
         let aqm = narrow.aqm(&spec, 1).expect("valid parameters");
-        let told = ask(&spec, &arrivals, aqm);
-        for told in &told {
-            let &Told::Arrived { packet, length, action, .. } = told else { continue };
+        let calls = ask(&spec, &arrivals, aqm);
+        for call in &calls {
+            let &AqmCall::Arrived { packet, length, action, .. } = call else { continue };
             let expected = match (length > k, packet.is_ecn_capable()) {
                 (false, _) => Action::Pass,
                 (true, true) => Action::Mark,
@@ -55,7 +55,7 @@ proptest! {
             };
             prop_assert_eq!(action, expected);
         }
-        prop_assert_eq!(ask(&spec, &arrivals, ecn), told);
+        prop_assert_eq!(ask(&spec, &arrivals, ecn), calls);
     }
 
     /// The average against real numbers: whether its threshold is exceeded, unless it is close.
@@ -68,12 +68,12 @@ proptest! {
         let weight = 0.5_f64.powi(i32::from(shift));
         let mut averages = vec![0.0; spec.queues()];
         let mut idle_from = vec![None; spec.queues()];
-        for told in ask(&spec, &arrivals, aqm) {
-            match told {
-                Told::Departed { queue, length, time, .. } => {
+        for call in ask(&spec, &arrivals, aqm) {
+            match call {
+                AqmCall::Departed { queue, length, time, .. } => {
                     idle_from[queue] = (length == 0).then_some(time);
                 }
-                Told::Arrived { packet, length, time, action } => {
+                AqmCall::Arrived { packet, length, time, action } => {
                     let average = &mut averages[packet.queue];
                     if let Some(from) = idle_from[packet.queue].filter(|_| length == 0) {
                         let port = packet.queue / usize::from(spec.queues_per_port);
@@ -107,13 +107,13 @@ fn marks_at_random_by_seed() {
         packet.flags = Packet::ECN_CAPABLE;
     }
     let marked = |seed| -> Vec<bool> {
-        let told = ask(&spec(), &arrivals, red(&parameters, seed));
-        let steady = told.into_iter().skip(200).filter_map(|told| match told {
-            Told::Arrived { length, action, .. } => {
+        let calls = ask(&spec(), &arrivals, red(&parameters, seed));
+        let steady = calls.into_iter().skip(200).filter_map(|call| match call {
+            AqmCall::Arrived { length, action, .. } => {
                 assert!(length.abs_diff(99_000) <= 1_000, "{length}");
                 Some(action == Action::Mark)
             }
-            Told::Departed { .. } => None,
+            AqmCall::Departed { .. } => None,
         });
         steady.collect()
     };

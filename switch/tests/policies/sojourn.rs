@@ -33,7 +33,7 @@ fn marks(aqm: &str, leaving: &[Leaving]) -> Vec<bool> {
 /// Times at which marks are due are not compared closer than this, nanoseconds: roots round.
 const CLOSE_NS: f64 = 4.0;
 
-/// RFC 8289, section 5: `dodequeue` and `deque`, with at most one mark for each packet. None: too close to tell.
+/// RFC 8289, section 5: `dodequeue` and `deque`, with at most one mark for each packet. None: too close to compare.
 fn codel_by_hand(leaving: &[Leaving]) -> Option<Vec<bool>> {
     let (target, interval) = (TARGET_NS as f64, INTERVAL_NS as f64);
     let control_law = |t: f64, count: u32| t + (interval / f64::from(count).sqrt()).floor();
@@ -80,7 +80,7 @@ fn codel_by_hand(leaving: &[Leaving]) -> Option<Vec<bool>> {
     Some(marks)
 }
 
-/// ECN#, algorithm 1, and the instantaneous mark. None: too close to tell.
+/// ECN#, algorithm 1, and the instantaneous mark. None: too close to compare.
 fn ecn_sharp_by_hand(leaving: &[Leaving]) -> Option<Vec<bool>> {
     let interval = INTERVAL_NS as f64;
     let (mut first_above_time, mut marking_next) = (None, 0.0);
@@ -167,7 +167,7 @@ fn codel_marks_more_and_more_often() {
     assert_eq!(times[..4], [1_000, 2_000, 2_707, 3_284]);
 }
 
-/// The rule that tells a standing queue is off until the target was exceeded for an interval.
+/// The rule that finds a standing queue is off until the target was exceeded for an interval.
 #[test]
 fn a_short_excess_is_not_marked() {
     let leaving: Vec<Leaving> = (0..900).map(|ns| (ns, 200, 3_000)).collect();

@@ -37,19 +37,19 @@ use polars::prelude::{
 };
 use std::path::Path;
 
-/// The column that tells which run a row is of.
+/// The column of the run of each row.
 pub const RUN: &str = "run";
 
-/// The column that tells what the real switch did (`docs/trace.md`).
+/// The column of what the real switch did (`docs/trace.md`).
 const REAL_DROP: &str = "real_drop";
 
-/// The column that tells what the real switch marked (`docs/trace.md`).
+/// The column of what the real switch marked (`docs/trace.md`).
 const ECN_MARK: &str = "ecn_mark";
 
 /// The column of a hash of each packet's flow (`docs/trace.md`).
 const FLOW_HASH: &str = "flow_hash";
 
-/// The column that tells whether a packet is of its flow's first round-trip time (`docs/trace.md`).
+/// The column of whether a packet is of its flow's first round-trip time (`docs/trace.md`).
 const FIRST_RTT: &str = "first_rtt";
 
 /// Most rows of a batch: a pass over the rows copies one at a time.
@@ -176,7 +176,7 @@ fn flows(frame: &DataFrame) -> Result<FlowColumns, FrameError> {
 /// Labelled batches as a frame: `run`, `time_ns`, `switch_id`, `port`, `queue` and `size_bytes` where
 /// the batches have them, a column for each of `features`, `outcome` (its code in `docs/trace.md`)
 /// where they have it, `drop`, `ecn_mark`, `flow_hash` and `first_rtt` where they have it, and `real_drop` where some
-/// batch tells of real drops. [`batches`] reads it back.
+/// batch has real drops. [`batches`] reads it back.
 ///
 /// # Errors
 /// [`FrameError`] if columns are not equally long: only some batches have arrivals, outcomes or marks, or

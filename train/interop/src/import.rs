@@ -42,7 +42,7 @@ pub struct UnknownImportFormat(pub String);
 /// What to import, and as what.
 #[derive(Clone, Debug, Default)]
 pub struct ImportTask {
-    /// The file's format; told from its content by default.
+    /// The file's format; recognized by its content by default.
     pub format: Option<Format>,
     /// The features that the forest was trained on, in the order of its columns; needed unless the
     /// file names them.

@@ -6,7 +6,7 @@
 //!
 //! [`train`] trains with another crate instead of our own trainer, on the same rows, and returns the
 //! same thing, a measured model: linfa (feature `linfa`) or smartcore (feature `smartcore`).
-//! `docs/trainers.md` tells how they differ. With `linfa`, our own trainer is also a linfa estimator
+//! `docs/trainers.md` says how they differ. With `linfa`, our own trainer is also a linfa estimator
 //! (`linfa_traits`).
 //!
 //! With the feature `polars`, labelled rows, predictions and sweeps are data frames (`frame`).

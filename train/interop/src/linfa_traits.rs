@@ -35,7 +35,7 @@ use std::num::NonZeroUsize;
 /// Our trainer with its parameters.
 ///
 /// Records are features, whole numbers of 32 bits, one column for each of the estimator's features;
-/// targets tell whether the packet is dropped. All rows that it is given train: splitting is linfa's
+/// targets say whether the packet is dropped. All rows that it is given train: splitting is linfa's
 /// part here, and the vote threshold is chosen on the same rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForestEstimator {

@@ -1,4 +1,4 @@
-//! Counts of rows that a forest cannot tell apart.
+//! Counts of rows that a forest cannot distinguish.
 
 use crate::splits::Part;
 use dropcast_forest::{Forest, Node};

@@ -60,7 +60,7 @@ use std::num::NonZeroUsize;
 /// while let Some(question) = training.question() {
 ///     let answers = partitions.iter_mut().map(|partition| partition.answer(&question));
 ///     let answers = answers.collect::<Result<Vec<_>, _>>()?;
-///     training.tell(&merge_answers(&answers)?)?;
+///     training.receive(&merge_answers(&answers)?)?;
 /// }
 /// let model = &training.finish().ok_or("all questions were answered")?[0].model;
 /// assert_eq!(model.metrics.as_ref().and_then(|metrics| metrics.train.f1), Some(1.0));
@@ -183,7 +183,7 @@ impl PartitionedFit {
     /// # Errors
     /// [`TrainError::Message`] if these are not the bytes of such an answer, and those of
     /// [`fit_many`](crate::fit_many). After an error there is nothing left to ask.
-    pub fn tell(&mut self, answer: &[u8]) -> Result<(), TrainError> {
+    pub fn receive(&mut self, answer: &[u8]) -> Result<(), TrainError> {
         let answer = Answer::from_bytes(answer)?;
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         self.stage = match (stage, answer) {

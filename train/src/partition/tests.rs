@@ -102,7 +102,7 @@ fn partitioned(
         let halves = [head, tail].into_iter().filter(|half| !half.is_empty()).map(merge_answers);
         let merged = merge_answers(&halves.collect::<Result<Vec<_>, _>>()?)?;
         assert_eq!(merged, in_order, "addition");
-        training.tell(&merged)?;
+        training.receive(&merged)?;
     }
     Ok(training.finish().unwrap())
 }
@@ -213,7 +213,7 @@ fn rows_beyond_the_limit_are_spilled() {
     let open = || Ok(Box::new(tempfile::tempfile()?) as Box<dyn crate::SpillFile>);
     let mut worker = Partition::new(Rows(runs.clone()), 0, task.threads).spilling(60_000, open);
     while let Some(question) = training.question() {
-        training.tell(&worker.answer(&question).unwrap()).unwrap();
+        training.receive(&worker.answer(&question).unwrap()).unwrap();
     }
     assert!(worker.spilled_bytes() > 100_000, "{}", worker.spilled_bytes());
     assert!(worker.bytes_in_memory() > 0);
@@ -242,10 +242,10 @@ fn other_bytes_are_refused() {
     assert!(refused(worker.answer(&older)).contains("use one version everywhere"));
     assert!(refused(merge_answers::<Vec<u8>>([])).contains("no partition answered"));
 
-    training.tell(&answer).unwrap();
+    training.receive(&answer).unwrap();
     let times = worker.answer(&training.question().unwrap()).unwrap();
     assert!(refused(merge_answers([&answer, &times])).contains("another question"));
-    let error = training.tell(&answer).unwrap_err().to_string();
+    let error = training.receive(&answer).unwrap_err().to_string();
     assert!(error.contains("not to the question"), "{error}");
     assert_eq!(training.question(), None);
 }
@@ -271,7 +271,7 @@ fn a_changed_byte_is_refused() {
                 assert!(worker.answer(&changed).is_err(), "question {asked}, byte {place}");
             }
         }
-        training.tell(&answer).unwrap();
+        training.receive(&answer).unwrap();
         asked += 1;
     }
     assert!(asked > 4, "{asked}");
@@ -311,8 +311,8 @@ fn answers_of_other_rows_are_refused() {
                 if is_spoilt {
                     answers = spoil(&question, answers);
                 }
-                let told = training.tell(&merge_answers(answers).unwrap());
-                error = error.or(told.err().map(|refused| refused.to_string()));
+                let received = training.receive(&merge_answers(answers).unwrap());
+                error = error.or(received.err().map(|refused| refused.to_string()));
             }
             let error = error.unwrap_or_default();
             assert!(error.contains("contradicts the number of rows"), "{what} {stage}: {error}");

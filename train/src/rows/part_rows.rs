@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    /// Batches that are in memory are lent, and tell which is the last of the part.
+    /// Batches that are in memory are lent, and say which is the last of the part.
     #[test]
     fn kept_rows_are_borrowed_and_end() {
         let [whole] = source();

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forest_that_tells_nothing_apart_accepts() {
+    fn a_forest_that_distinguishes_nothing_accepts() {
         let scores = histogram(&[(20, true), (20, false), (20, false)]);
         for rule in ["f1", "eta-bound", "cost:1:1"] {
             let point = choose(rule, &scores, 1, Some(4)).unwrap();

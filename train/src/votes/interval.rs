@@ -29,7 +29,7 @@ impl GainEnds {
 }
 
 /// The lower ends of the sum of these gains, in the order of windows; `None` if they are of fewer than two episodes,
-/// which cannot tell.
+/// which are too few.
 ///
 /// The packets of one episode share their fate, those of different ones hardly do. So each episode is one observation:
 /// windows without a window between them that has no gain or loss.
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn one_episode_tells_nothing_however_much_it_gains() {
+    fn one_episode_shows_nothing_however_much_it_gains() {
         assert_eq!(low_ends(&gains(&[])), None);
         assert_eq!(low_ends(&gains(&[(0, 7, 900), (0, 8, 5), (0, 9, 70)])), None);
         let two = low_ends(&gains(&[(0, 7, 900), (0, 9, 900)])).unwrap();
@@ -86,7 +86,7 @@ mod tests {
         assert!(of(&|at| if at == 3 { -10 } else { 9 }).are_sure());
         assert!(!of(&|_| 0).are_sure(), "no gain");
         let few = low_ends(&gains(&[(0, 1, 9), (0, 3, 5)])).unwrap();
-        assert!(!few.are_sure(), "two episodes tell little, even if both gain");
+        assert!(!few.are_sure(), "two episodes show little, even if both gain");
         // Worked by hand: the sum is 40, s^2 = 20 * 4 / 19, and 19 degrees of freedom take 2.093 sqrt(20 s^2).
         let low = of(&|at| if at % 2 == 0 { 4 } else { 0 });
         assert!((low.packets - (40.0 - 2.093 * (20.0_f64 * 80.0 / 19.0).sqrt())).abs() < 1e-9);

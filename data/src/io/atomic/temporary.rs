@@ -100,7 +100,7 @@ mod unnamed {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     /// A file in `directory` without a name; `None` if the system cannot have or name one. It stays
-    /// locked while the program runs, so that a link that was left behind can be told.
+    /// locked while the program runs, so that a link that was left behind can be recognized.
     pub(super) fn create(directory: &Path) -> Option<File> {
         if !Path::new("/proc/self/fd").is_dir() {
             return None;

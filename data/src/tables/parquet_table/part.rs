@@ -33,7 +33,7 @@ pub(crate) fn fetch_rows(path: &Path, rows: &Range<u64>) -> Result<File, DataErr
     let first = bytes.saturating_sub(FOOTER_BYTES);
     fetch(first..bytes)?;
     let tail = file.get_bytes(bytes.saturating_sub(TAIL_BYTES), TAIL_BYTES.min(bytes) as usize);
-    // What is damaged is told by whoever reads the file.
+    // What is damaged is an error of whoever reads the file.
     let Ok(tail) = tail else { return Ok(file) };
     fetch(bytes - footer_bytes(&tail).min(bytes)..first)?;
     let Ok(None) = bad_footer(&file) else { return Ok(file) };

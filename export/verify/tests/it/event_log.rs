@@ -23,7 +23,7 @@ pub(crate) struct Input {
 
 /// An input of code that keeps features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub(crate) enum RecordKind {
     /// A packet arrives; observe its features.
     Observe,
     /// It is accepted.
@@ -37,7 +37,7 @@ pub(crate) enum Happening {
 /// An event with its queue, bytes and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    pub(crate) happening: Happening,
+    pub(crate) kind: RecordKind,
     /// Queues that share the buffer come before those that do not.
     pub(crate) queue: u32,
     pub(crate) size_bytes: u32,
@@ -95,8 +95,8 @@ impl EventLog {
 
     /// The records; those that observe are repeated once per feature, with the feature's number.
     pub(crate) fn records_asking_for_each(&self, features: u32) -> Vec<(Record, u32)> {
-        let times = |record: &Record| match record.happening {
-            Happening::Observe => features,
+        let times = |record: &Record| match record.kind {
+            RecordKind::Observe => features,
             _ => 1,
         };
         let each = |record: &Record| (0..times(record)).map(|feature| (*record, feature)).collect();
@@ -115,7 +115,7 @@ impl EventLog {
 
 fn words(record: &Record) -> [u32; 5] {
     let (low, high) = (record.time_ns as u32, (record.time_ns >> 32) as u32);
-    [record.happening as u32, record.queue, record.size_bytes, low, high]
+    [record.kind as u32, record.queue, record.size_bytes, low, high]
 }
 
 /// Each queue's index in a log, and how many of them share the buffer.
@@ -146,15 +146,15 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn add(&mut self, happening: Happening, queue: usize, size_bytes: u32, time_ns: u64) {
+    fn add(&mut self, kind: RecordKind, queue: usize, size_bytes: u32, time_ns: u64) {
         let queue = self.places[queue];
-        self.records.push(Record { happening, queue, size_bytes, time_ns });
+        self.records.push(Record { kind, queue, size_bytes, time_ns });
     }
 }
 
 impl Observer for Watch<'_> {
     fn removed(&mut self, removal: &Removal, _: &Buffer) {
-        self.add(Happening::Remove, removal.queue, removal.packet.size_bytes, removal.time);
+        self.add(RecordKind::Remove, removal.queue, removal.packet.size_bytes, removal.time);
     }
 }
 
@@ -172,12 +172,12 @@ fn run<S: Service>(
         }
         switch.advance(now, watch);
         if event.kind == EventKind::Arrival {
-            watch.add(Happening::Observe, queue, event.size_bytes, now);
+            watch.add(RecordKind::Observe, queue, event.size_bytes, now);
             let packet = Packet::new(0, queue, event.size_bytes);
             if switch.admit(&packet, now, watch) {
-                watch.add(Happening::Add, queue, event.size_bytes, now);
+                watch.add(RecordKind::Add, queue, event.size_bytes, now);
             }
-            watch.add(Happening::Arrived, queue, event.size_bytes, now);
+            watch.add(RecordKind::Arrived, queue, event.size_bytes, now);
         }
     }
 }

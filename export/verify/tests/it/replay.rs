@@ -3,7 +3,7 @@
 
 use crate::agreement::missing;
 use crate::ebpf::{kernel_did, loader};
-use crate::event_log::{EventLog, Happening, generated, sample};
+use crate::event_log::{EventLog, RecordKind, generated, sample};
 use crate::forests::{Shape, origin_of, random_forest};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_features::{Feature, FeatureSet, MovingAverage};
@@ -61,7 +61,7 @@ int main(void)
 fn the_c_header_keeps_the_features_of_the_sample() {
     let log = EventLog::new(&sample());
     assert_eq!(log.expected.len(), 53_820);
-    let removals = log.records.iter().filter(|record| record.happening == Happening::Remove);
+    let removals = log.records.iter().filter(|record| record.kind == RecordKind::Remove);
     assert!(removals.count() > 50_000);
     for features in [
         "paper4,longest,rank,longest_gap",
@@ -142,12 +142,12 @@ fn replays(log: &EventLog, features: &FeatureSet, target: &str, compiler: Tool, 
 
 /// The lines that keep the projection: function, queue, buffer, queue index, event and bytes.
 fn projection(log: &EventLog, words: [&str; 6]) -> String {
-    let [project, queue, buffer, place, happening, bytes] = words;
+    let [project, queue, buffer, place, kind, bytes] = words;
     let drains: Vec<String> = log.drain_bytes.iter().map(|drain| format!("{drain}u")).collect();
     format!(
-        "if ({place} < SHARED && {happening} >= 2) {{
+        "if ({place} < SHARED && {kind} >= 2) {{
             static const unsigned long long drain_bytes[QUEUES] = {{{drains}}};
-            {project}({queue}, {buffer}, {happening} == 3 ? {bytes} : 0, drain_bytes[{place}], now_ns);
+            {project}({queue}, {buffer}, {kind} == 3 ? {bytes} : 0, drain_bytes[{place}], now_ns);
         }}",
         drains = drains.join(", ")
     )
@@ -363,7 +363,7 @@ fn kernel_replays(log: &EventLog, features: &FeatureSet) {
     let value =
         |&[a, b, c, d, e, ..]: &[u8; 8]| u32::from_le_bytes([a, b, c, d]) | u32::from(e) << 31;
     let observed = log.records_asking_for_each(features.len() as u32);
-    let observed = observed.iter().map(|(record, _)| record.happening == Happening::Observe);
+    let observed = observed.iter().map(|(record, _)| record.kind == RecordKind::Observe);
     let printed: Vec<u32> = answers
         .iter()
         .zip(observed)

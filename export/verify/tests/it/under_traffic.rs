@@ -36,8 +36,10 @@ const RACE: &str = "data race";
 fn each_row_is_scored_by_one_model_while_libraries_replace_it() {
     for language in LANGUAGES {
         for (sanitizer, replacements) in [(None, 500), (Some("-fsanitize=thread"), 100)] {
-            let Some(told) = language.scores(NEXT_MODEL, sanitizer, replacements) else { return };
-            let [of_first, of_second, of_neither] = told.expect("no fault");
+            let Some(answers) = language.scores(NEXT_MODEL, sanitizer, replacements) else {
+                return;
+            };
+            let [of_first, of_second, of_neither] = answers.expect("no fault");
             assert_eq!(of_neither, 0, "{}: mixtures", language.target);
             let least = u64::from(replacements);
             assert!(of_first > least && of_second > least, "{of_first} and {of_second}");
@@ -58,10 +60,10 @@ fn the_sanitizer_sees_models_that_are_not_handed_over() {
     for (right, wrong) in faults {
         let header = NEXT_MODEL.replace(right, wrong);
         assert_ne!(header, NEXT_MODEL, "{right}");
-        let Some(told) = LANGUAGES[0].scores(&header, Some("-fsanitize=thread"), 100) else {
+        let Some(answers) = LANGUAGES[0].scores(&header, Some("-fsanitize=thread"), 100) else {
             return;
         };
-        let fault = told.expect_err("a race");
+        let fault = answers.expect_err("a race");
         assert!(fault.contains(RACE), "{wrong}: {fault}");
     }
 }

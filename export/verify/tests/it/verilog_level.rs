@@ -1,6 +1,6 @@
 //! The Verilog that keeps moving averages, simulated: it computes what the tracer does.
 
-use crate::event_log::{EventLog, Happening, Record, generated, sample};
+use crate::event_log::{EventLog, Record, RecordKind, generated, sample};
 use crate::replay::{TAUS_NS, averages, files_of, found};
 use dropcast_features::FeatureSet;
 use dropcast_verify::Tool;
@@ -136,9 +136,9 @@ fn levels_keep_the_features_of_traffic() {
         let log = EventLog::new(&input);
         let mut records = String::new();
         let mut observed = 0;
-        let told = |record: &&Record| record.happening != Happening::Arrived;
-        for record in log.records.iter().filter(told).take(12_000) {
-            let (what, time_ns) = (record.happening as u32, record.time_ns);
+        let is_input = |record: &&Record| record.kind != RecordKind::Arrived;
+        for record in log.records.iter().filter(is_input).take(12_000) {
+            let (what, time_ns) = (record.kind as u32, record.time_ns);
             observed += usize::from(what == 0);
             records += &format!("{what} {} {} {time_ns}\n", record.queue, record.size_bytes);
         }

@@ -391,17 +391,17 @@ impl FabricConfig {
             ("spine_buffer_bytes", self.spine_buffer_bytes, plain.spine_buffer_bytes, spine),
             ("threshold_bytes of aqm", threshold(self), threshold(&plain), window),
         ];
-        let told = sizes.into_iter().filter_map(|(name, own, plain, ratio)| {
-            let is_told = own == plain && (ratio - 1.0).abs() > 0.01;
-            is_told.then(|| format!("{name} {own} (in proportion {:.0})", f64::from(own) * ratio))
+        let kept = sizes.into_iter().filter_map(|(name, own, plain, ratio)| {
+            let is_kept = own == plain && (ratio - 1.0).abs() > 0.01;
+            is_kept.then(|| format!("{name} {own} (in proportion {:.0})", f64::from(own) * ratio))
         });
-        let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| {
+        let kept: Vec<String> = kept.collect();
+        (!kept.is_empty()).then(|| {
             let FabricConfig { server_rate_bps, uplink_rate_bps, .. } = self;
             format!(
                 "[fabric]: server_rate_bps is {server_rate_bps}, uplink_rate_bps {uplink_rate_bps}, but these are the defaults, for \
                  links of 10 Gbps: {}; set what your switches have",
-                told.join(", ")
+                kept.join(", ")
             )
         })
     }

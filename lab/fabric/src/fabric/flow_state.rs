@@ -40,7 +40,7 @@ pub(crate) struct FlowState {
     unscheduled_bytes: u64,
 }
 
-/// What switches tell a connection's packets by, of its data and of its acknowledgements.
+/// What identifies a connection's packets to switches: hashes and spines, of its data and of its acknowledgements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) hashes: (u64, u64),

@@ -17,9 +17,9 @@ use dropcast_switch::aqm::Action;
 use dropcast_switch::{AqmSite, Buffer, BuildError, Policy, PolicySite};
 use std::collections::VecDeque;
 
-/// An event.
+/// An event of the simulation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Happening {
+pub(crate) enum NetworkEvent {
     /// The last bit of a packet is on a link.
     Sent { link: u32 },
     /// The last bit of a packet has reached the end of its link.
@@ -58,14 +58,14 @@ pub(crate) struct Counts {
 
 /// The network, and the events to come.
 pub(crate) struct Network {
-    pub(crate) events: EventQueue<Happening>,
+    pub(crate) events: EventQueue<NetworkEvent>,
     pub(crate) packets: Slab<Packet>,
     /// Telemetry of packets that collect it.
     pub(crate) trails: Slab<Vec<Hop>>,
     /// By place of the flow's state.
     pub(crate) tags: Vec<FlowTag>,
     /// Flows that lost a packet since this was last emptied.
-    pub(crate) bereaved: Vec<u32>,
+    pub(crate) flows_with_drops: Vec<u32>,
     pub(crate) counts: Counts,
     /// Latest delay that a server adds to a packet, nanoseconds, and a seed.
     jitter: (u64, u64),
@@ -106,7 +106,7 @@ impl Network {
             packets: Slab::default(),
             trails: Slab::default(),
             tags: Vec::new(),
-            bereaved: Vec::new(),
+            flows_with_drops: Vec::new(),
             counts: Counts::default(),
             jitter: (config.jitter_ns, config.seed.rotate_left(16)),
             sprays: (config.paths == Paths::Spray && config.spines > 0)
@@ -211,14 +211,14 @@ impl Network {
             let (sent_ns, delay_ns) = self.occupy(u32::from(server), place, now_ns);
             let interface = &mut self.interfaces[usize::from(server)];
             interface.arrives_ns = interface.arrives_ns.max(sent_ns + delay_ns + late_ns);
-            self.events.schedule(interface.arrives_ns, Happening::Arrived { packet: place });
+            self.events.schedule(interface.arrives_ns, NetworkEvent::Arrived { packet: place });
         }
     }
 
     /// The first bit of a packet goes on a switch's link now.
     fn transmit(&mut self, link: u32, place: u32, now_ns: u64) {
         let (sent_ns, delay_ns) = self.occupy(link, place, now_ns);
-        self.events.schedule(sent_ns + delay_ns, Happening::Arrived { packet: place });
+        self.events.schedule(sent_ns + delay_ns, NetworkEvent::Arrived { packet: place });
     }
 
     /// A packet takes a link from now on; returns until when, and the link's delay, nanoseconds.
@@ -232,7 +232,7 @@ impl Network {
         self.on_wire += 1;
         // A port dequeues before a simultaneous arrival is admitted, because virtual queues are
         // also served up to and including the time of an arrival.
-        self.events.schedule_urgent(sent_ns, Happening::Sent { link });
+        self.events.schedule_urgent(sent_ns, NetworkEvent::Sent { link });
         (sent_ns, delay_ns)
     }
 
@@ -379,7 +379,7 @@ impl Network {
         });
         self.counts.dropped[reason as usize] += 1;
         self.tags[packet.flow as usize].packets -= 1;
-        self.bereaved.push(packet.flow);
+        self.flows_with_drops.push(packet.flow);
         if packet.trail != NO_TRAIL {
             self.trails.release(packet.trail);
         }

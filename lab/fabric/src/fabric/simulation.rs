@@ -4,7 +4,7 @@ use super::config::Fabric;
 use super::flow::{Connection, Flow, FlowClass};
 use super::flow_state::{FlowState, Framing, Path, Phase};
 use super::hash::hash;
-use super::network::{Counts, Happening, Network};
+use super::network::{Counts, Network, NetworkEvent};
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
 use super::sink::{FabricDropReason, Sink};
 use super::workload::Workload;
@@ -194,27 +194,27 @@ impl<W: Workload> Simulation<W> {
     pub(super) fn begin(&mut self) {
         self.fetch();
         if self.rules.fabric.config().sample_interval_ns > 0 {
-            self.network.events.schedule(0, Happening::Sample);
+            self.network.events.schedule(0, NetworkEvent::Sample);
         }
     }
 
     /// Processes the next event; returns its time, or `None` at the end.
     pub(super) fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
-        let Some((now_ns, happening)) = self.network.events.pop() else { return Ok(None) };
+        let Some((now_ns, event)) = self.network.events.pop() else { return Ok(None) };
         if now_ns > self.rules.fabric.config().end_ns {
             return Ok(None);
         }
         self.events += 1;
-        match happening {
-            Happening::Sent { link } => self.network.sent(link, now_ns, sink),
-            Happening::Arrived { packet } => {
+        match event {
+            NetworkEvent::Sent { link } => self.network.sent(link, now_ns, sink),
+            NetworkEvent::Arrived { packet } => {
                 if self.network.arrived(packet, now_ns, sink) {
                     self.receive(packet, now_ns, sink);
                 }
             }
-            Happening::Timer { flow } => self.look_at_timer(flow, now_ns),
-            Happening::Pace { flow } => self.go_on(flow, now_ns),
-            Happening::Start { place, is_next } => {
+            NetworkEvent::Timer { flow } => self.look_at_timer(flow, now_ns),
+            NetworkEvent::Pace { flow } => self.go_on(flow, now_ns),
+            NetworkEvent::Start { place, is_next } => {
                 let flow = *self.waiting.get(place);
                 self.waiting.release(place);
                 if is_next {
@@ -222,9 +222,9 @@ impl<W: Workload> Simulation<W> {
                 }
                 self.start(flow, now_ns)?;
             }
-            Happening::Sample => self.sample(now_ns, sink),
+            NetworkEvent::Sample => self.sample(now_ns, sink),
         }
-        while let Some(flow) = self.network.bereaved.pop() {
+        while let Some(flow) = self.network.flows_with_drops.pop() {
             self.release_if_over(flow, now_ns, sink);
         }
         Ok(Some(now_ns))
@@ -256,7 +256,7 @@ impl<W: Workload> Simulation<W> {
     fn schedule_start(&mut self, flow: Flow, now_ns: u64, is_next: bool) {
         let start_ns = flow.start_ns.max(now_ns);
         let place = self.waiting.add(flow);
-        self.network.events.schedule(start_ns, Happening::Start { place, is_next });
+        self.network.events.schedule(start_ns, NetworkEvent::Start { place, is_next });
     }
 
     fn start(&mut self, flow: Flow, now_ns: u64) -> Result<(), FlowError> {
@@ -315,7 +315,7 @@ impl<W: Workload> Simulation<W> {
         state.next_segment += 1;
         let gap_ns = (f64::from(packet.size_bytes) * self.rules.unresponsive_gap_ns).ceil() as u64;
         self.network.send(packet, now_ns);
-        self.network.events.schedule(now_ns + gap_ns, Happening::Pace { flow: place });
+        self.network.events.schedule(now_ns + gap_ns, NetworkEvent::Pace { flow: place });
     }
 
     /// Sends a sender's segments and sets its timers.
@@ -333,7 +333,7 @@ impl<W: Workload> Simulation<W> {
             && state.pace_ns.is_none()
         {
             state.pace_ns = Some(pace_ns);
-            self.network.events.schedule(pace_ns, Happening::Pace { flow: place });
+            self.network.events.schedule(pace_ns, NetworkEvent::Pace { flow: place });
         }
         self.arm_timer(place);
     }
@@ -344,7 +344,7 @@ impl<W: Workload> Simulation<W> {
         let Some(deadline_ns) = state.deadline_ns() else { return };
         if state.timer_ns.is_none_or(|timer_ns| timer_ns > deadline_ns) {
             state.timer_ns = Some(deadline_ns);
-            self.network.events.schedule(deadline_ns, Happening::Timer { flow: place });
+            self.network.events.schedule(deadline_ns, NetworkEvent::Timer { flow: place });
         }
     }
 
@@ -497,7 +497,7 @@ impl<W: Workload> Simulation<W> {
         self.network.sample(now_ns, sink);
         if self.under_way > 0 || self.has_next || self.waiting.len() > 0 {
             let interval_ns = self.rules.fabric.config().sample_interval_ns;
-            self.network.events.schedule(now_ns + interval_ns, Happening::Sample);
+            self.network.events.schedule(now_ns + interval_ns, NetworkEvent::Sample);
         }
     }
 

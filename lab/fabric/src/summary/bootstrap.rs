@@ -51,7 +51,7 @@ impl Interval {
     }
 
     /// Whether the interval is above or below 0: a difference beyond noise. Null for fewer than 5
-    /// values, which cannot tell.
+    /// values, which are too few.
     pub fn excludes_zero(&self) -> Option<bool> {
         let bounds = self.bounds.filter(|_| self.values >= LEAST_VALUES);
         bounds.map(|(low, high)| low > 0.0 || high < 0.0)
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!((difference.values, difference.mean), (5, 1.0));
         assert_eq!(difference.excludes_zero(), Some(true));
         let few = paired_difference(&of[..4], &than[..4], 1).expect("pairs");
-        assert_eq!(few.excludes_zero(), None, "3 pairs cannot tell");
+        assert_eq!(few.excludes_zero(), None, "3 pairs are too few");
         let signs = [1.0, -1.0, 1.0, -1.0, 1.0].map(Some);
         let noise = paired_difference(&signs, &[Some(0.0); 5], 1).expect("pairs");
         assert_eq!(noise.excludes_zero(), Some(false));

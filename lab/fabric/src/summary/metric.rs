@@ -300,8 +300,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn metrics_are_told_in_words_and_units() {
-        let told = |name: &str| {
+    fn metrics_have_words_and_units() {
+        let described = |name: &str| {
             let Metric { words, unit, better, subject, .. } = Metric::named(name).expect(name);
             (words, unit.name(), better, subject)
         };
@@ -309,15 +309,15 @@ mod tests {
             (words.to_owned(), unit, better, subject.to_owned())
         };
         assert_eq!(
-            told("incast_slowdown_p95"),
+            described("incast_slowdown_p95"),
             expected("p95 slowdown of incast flows", "ratio", Less, "incast")
         );
         assert_eq!(
-            told("innocent_timeouts"),
+            described("innocent_timeouts"),
             expected("timeouts of innocent short flows", "count", Less, "short")
         );
-        assert_eq!(told("goodput_bps"), expected("goodput", "bit/s", More, "goodput_bps"));
-        assert_eq!(told("long_flows"), expected("long flows", "count", Neither, "long"));
+        assert_eq!(described("goodput_bps"), expected("goodput", "bit/s", More, "goodput_bps"));
+        assert_eq!(described("long_flows"), expected("long flows", "count", Neither, "long"));
         assert_eq!(Metric::named("slowdown"), None);
         let cubic = Metric::of_transport(Transport::Cubic);
         let metric = cubic.iter().find(|metric| metric.name == "cubic_short_slowdown_p99");

@@ -130,7 +130,7 @@ impl Summarizer {
         Summarizer::with_buckets(fabric, &SizeBuckets::default())
     }
 
-    /// For a fabric; flows are also told by these buckets.
+    /// For a fabric; flows are also summarized by these buckets.
     pub fn with_buckets(fabric: &Fabric, size_buckets: &SizeBuckets) -> Self {
         Summarizer {
             incast: Flows::default(),

@@ -4,7 +4,7 @@ use super::bootstrap::LEAST_VALUES;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// How probable a mean difference at least this far from 0 is by chance: the two-sided p-value of Student's
-/// t-test of paired `differences`. Null for fewer than 5, which cannot tell.
+/// t-test of paired `differences`. Null for fewer than 5, which are too few.
 pub fn p_value(differences: &[f64]) -> Option<f64> {
     let count = differences.len();
     if count < LEAST_VALUES {

@@ -42,7 +42,7 @@ impl Window {
 pub(crate) const LEAST_BPS: f64 = 100e6;
 
 /// A rule for the window. Times are nanoseconds. Without `reduced_bytes` and `grow`, losses and marks do not change it: all is done
-/// in `told`.
+/// in `ack_received`.
 pub trait CongestionControl {
     /// The window and pace that a flow begins with, where they are not its sender's.
     fn begin(&self, window: &mut Window) {
@@ -75,7 +75,7 @@ pub trait CongestionControl {
         let _ = (window, now_ns);
     }
 
-    /// Whether marks begin a reduction of the window, once per round trip; otherwise they are only told.
+    /// Whether marks begin a reduction of the window, once per round trip; otherwise they are only in [`Feedback::is_marked`].
     fn is_reduced_by_marks(&self) -> bool {
         true
     }
@@ -91,14 +91,14 @@ pub trait CongestionControl {
     }
 
     /// An acknowledgement arrived, whatever its sender's state. Called last: a window set here overrides recovery's.
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        let _ = (window, told);
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        let _ = (window, ack);
     }
 }
 
-/// What an acknowledgement tells.
+/// The feedback that an acknowledgement brings.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct Feedback<'a> {
     /// Segments below it are acknowledged.
     pub acknowledged: u32,
     /// Since the segment was sent that it answers, exactly, nanoseconds.
@@ -111,7 +111,7 @@ pub struct Told<'a> {
     pub hops: &'a [Hop],
 }
 
-/// What a switch tells of the output queue that a packet left (in-band telemetry).
+/// What a switch reports of the output queue that a packet left (in-band telemetry).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hop {
     /// Length of the queue without the packet, bytes.
@@ -161,7 +161,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The pace after each of these round-trip times, told once per round trip; each begins as the one before ends.
+    /// The pace after each of these round-trip times, acknowledged once per round trip; each begins as the one before ends.
     pub(crate) fn after(
         rule: &mut dyn CongestionControl,
         window: &mut Window,
@@ -169,24 +169,25 @@ pub(crate) mod tests {
     ) -> Vec<u64> {
         rule.begin(window);
         let mut now_ns = 0;
-        let mut told = |(nth, &round_trip_ns): (usize, &u64)| {
+        let mut pace_after = |(nth, &round_trip_ns): (usize, &u64)| {
             now_ns += round_trip_ns;
             let acknowledged = 10 * nth as u32 + 1;
             window.next = acknowledged + 9;
-            let told = |acknowledged| Told {
+            let ack = |acknowledged| Feedback {
                 acknowledged,
                 round_trip_ns,
                 now_ns,
                 is_marked: false,
                 hops: &[],
             };
-            rule.told(window, &told(acknowledged));
+            rule.ack_received(window, &ack(acknowledged));
             // What follows within the round trip changes nothing.
             let pace_bps = window.pace_bps;
-            rule.told(window, &Told { round_trip_ns: 3 * round_trip_ns, ..told(acknowledged + 5) });
+            let late = Feedback { round_trip_ns: 3 * round_trip_ns, ..ack(acknowledged + 5) };
+            rule.ack_received(window, &late);
             assert_eq!(window.pace_bps, pace_bps);
             pace_bps
         };
-        round_trips_ns.iter().enumerate().map(&mut told).collect()
+        round_trips_ns.iter().enumerate().map(&mut pace_after).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! DCQCN's reaction point (Zhu et al., *Congestion Control for Large-Scale RDMA Deployments*, SIGCOMM 2015, section 3.1).
 //! Its congestion point is an AQM such as `red`, its notification point is in `receiver.rs`.
 
-use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, LEAST_BPS, Window};
 use super::tuning::Tuning;
 
 /// Weight of a notification in alpha, the paper's g (section 5.2).
@@ -133,10 +133,10 @@ impl CongestionControl for Dcqcn {
         window.pace_bps = self.rate_bps as u64;
     }
 
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        self.advance(told.now_ns);
-        if told.is_marked {
-            self.notified(told.now_ns);
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        self.advance(ack.now_ns);
+        if ack.is_marked {
+            self.notified(ack.now_ns);
         }
         self.apply(window);
     }

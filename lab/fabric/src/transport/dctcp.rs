@@ -189,26 +189,26 @@ mod tests {
 
     /// What happens to a window.
     #[derive(Clone, Copy, Debug)]
-    enum Happening {
+    enum Event {
         Acknowledged(u64),
         Marked,
         TimedOut,
     }
 
     /// The window after all of this, one segment at a time; alpha is 1.
-    fn by_the_book(happenings: &[Happening]) -> u64 {
+    fn by_the_book(events: &[Event]) -> u64 {
         let (mut cwnd, mut threshold, mut counted) = (10 * SEGMENT_BYTES, u64::MAX, 0);
-        for happening in happenings {
-            match *happening {
-                Happening::Marked => {
+        for event in events {
+            match *event {
+                Event::Marked => {
                     threshold = cwnd / 2;
                     cwnd = threshold;
                 }
-                Happening::TimedOut => {
+                Event::TimedOut => {
                     threshold = cwnd / 2;
                     cwnd = SEGMENT_BYTES;
                 }
-                Happening::Acknowledged(segments) => {
+                Event::Acknowledged(segments) => {
                     let mut left = segments;
                     while left > 0 && cwnd < threshold {
                         cwnd = (cwnd + SEGMENT_BYTES).min(threshold);
@@ -238,25 +238,25 @@ mod tests {
         fn windows_with_slow_start_are_those_by_the_book(
             draws in prop::collection::vec((0..12_u8, 1..40_u64), 1..60),
         ) {
-            let happening = |(kind, segments)| match kind {
-                0 => Happening::Marked,
-                1 => Happening::TimedOut,
-                _ => Happening::Acknowledged(segments),
+            let event = |(kind, segments)| match kind {
+                0 => Event::Marked,
+                1 => Event::TimedOut,
+                _ => Event::Acknowledged(segments),
             };
-            let happenings: Vec<Happening> = draws.into_iter().map(happening).collect();
+            let events: Vec<Event> = draws.into_iter().map(event).collect();
             let (mut rule, mut window) = (rule(true), window(10));
-            for (nth, happening) in happenings.iter().enumerate() {
-                match *happening {
-                    Happening::Acknowledged(segments) => rule.grow(&mut window, segments, 0),
-                    Happening::Marked | Happening::TimedOut => {
+            for (nth, event) in events.iter().enumerate() {
+                match *event {
+                    Event::Acknowledged(segments) => rule.grow(&mut window, segments, 0),
+                    Event::Marked | Event::TimedOut => {
                         window.ssthresh_bytes = rule.reduced_bytes(&window, 0);
-                        window.cwnd_bytes = match happening {
-                            Happening::TimedOut => SEGMENT_BYTES,
+                        window.cwnd_bytes = match event {
+                            Event::TimedOut => SEGMENT_BYTES,
                             _ => window.ssthresh_bytes,
                         };
                     }
                 }
-                prop_assert_eq!(window.cwnd_bytes, by_the_book(&happenings[..=nth]));
+                prop_assert_eq!(window.cwnd_bytes, by_the_book(&events[..=nth]));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! HPCC (Li et al., *HPCC: High Precision Congestion Control*, SIGCOMM 2019), Algorithm 1.
 
-use super::congestion_control::{CongestionControl, Hop, LEAST_BPS, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, Hop, LEAST_BPS, Window};
 use super::tuning::Tuning;
 
 /// Target utilisation of each link (section 5.1).
@@ -11,7 +11,7 @@ const MOST_STAGES: u32 = 5;
 /// paper's 80 bytes in its fabric of 100 Gbps and 13 us.
 const EXPECTED_FLOWS: f64 = 100.0;
 
-/// A window from the bytes in flight on the most loaded link of the path, which telemetry tells:
+/// A window from the bytes in flight on the most loaded link of the path, from telemetry:
 ///
 /// ```text
 /// u = min(qlen, previous qlen) / (B T) + txRate / B      of the link where it is most; tau is the time between its reports
@@ -109,8 +109,8 @@ impl CongestionControl for Hpcc {
     }
 
     /// NEWACK.
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        let hops = told.hops;
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        let hops = ack.hops;
         if hops.is_empty() {
             return;
         }
@@ -119,7 +119,7 @@ impl CongestionControl for Hpcc {
         let updated = *self.updated.get_or_insert(window.next);
         if is_known_path {
             self.measure(hops);
-            let is_next_round = told.acknowledged > updated;
+            let is_next_round = ack.acknowledged > updated;
             let bytes = self.window_bytes(is_next_round);
             self.apply(window, bytes);
             if is_next_round {

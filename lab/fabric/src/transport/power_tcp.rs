@@ -1,7 +1,7 @@
 //! PowerTCP (Addanki, Michel, Schmid, NSDI 2022), Algorithm 1, as the Credence artifact's
 //! `TcpAdvanced` does it.
 
-use super::congestion_control::{CongestionControl, Hop, LEAST_BPS, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, Hop, LEAST_BPS, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new window, the paper's gamma (section 3.3): 0.9.
@@ -79,8 +79,8 @@ impl CongestionControl for PowerTcp {
 
     /// Algorithm 1, UPDATEWINDOW: `w = gamma (w_old / power + beta) + (1 - gamma) w`; `w_old` is
     /// updated once per round trip.
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        let hops = told.hops;
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        let hops = ack.hops;
         if hops.is_empty() {
             return;
         }
@@ -96,7 +96,7 @@ impl CongestionControl for PowerTcp {
         let rate_bps = GAMMA * aimed + (1.0 - GAMMA) * self.rate_bps;
         let rate_bps = rate_bps.clamp(LEAST_BPS.min(self.most_bps), self.most_bps);
         window.follow_rate(rate_bps, self.base_rtt_ns);
-        if told.acknowledged > updated {
+        if ack.acknowledged > updated {
             self.rate_bps = rate_bps;
             self.updated = Some(window.next.max(updated));
         }
@@ -139,7 +139,8 @@ mod tests {
                 window.next = (step + 30) as u32;
                 let (acknowledged, now_ns) = (step as u32, hop.time_ns);
                 let (round_trip_ns, is_marked, hops) = (0, false, &[hop][..]);
-                flow.told(window, &Told { acknowledged, round_trip_ns, now_ns, is_marked, hops });
+                let ack = Feedback { acknowledged, round_trip_ns, now_ns, is_marked, hops };
+                flow.ack_received(window, &ack);
             }
         }
         let total = flows[0].rate_bps + flows[1].rate_bps;

@@ -80,7 +80,7 @@ impl Transport {
         }
     }
 
-    /// Whether switches tell its packets of their queues.
+    /// Whether its packets collect telemetry of the switches' queues.
     pub(crate) fn wants_telemetry(self) -> bool {
         matches!(self, Transport::PowerTcp | Transport::Hpcc)
     }

@@ -4,7 +4,7 @@
 //! acknowledgements, limited transmit and proportional rate reduction; lab/notes/fabric.md lists where
 //! they differ from the RFCs, because results depend on it. [`Recovery`] names the other rules.
 
-use super::congestion_control::{CongestionControl, Hop, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, Hop, Window};
 use super::rack::Rack;
 use super::rate_reduction::RateReduction;
 use super::receiver::SackBlocks;
@@ -224,7 +224,7 @@ impl Sender {
             self.window.round_trip_ns = self.round_trip.smoothed_ns();
         }
         let blocks = &ack.sack[..ack.sack_count];
-        self.tell_rack(ack, blocks, now_ns);
+        self.update_rack(ack, blocks, now_ns);
         let sacked: u64 = blocks.iter().map(|&(from, to)| self.board.sack(from, to)).sum();
         if sacked > 0 && self.rack.is_none() {
             self.board.mark_lost();
@@ -251,14 +251,14 @@ impl Sender {
         {
             self.enter_reduction(0);
         }
-        let told = Told {
+        let feedback = Feedback {
             acknowledged: self.before + ack.next,
             round_trip_ns: now_ns - ack.echo_ns,
             now_ns,
             is_marked: ack.is_marked,
             hops: ack.hops,
         };
-        self.control.told(&mut self.window, &told);
+        self.control.ack_received(&mut self.window, &feedback);
         self.fill_window(now_ns, send);
         if ack.next > first {
             self.schedule_probe(now_ns);

@@ -1,7 +1,7 @@
 //! Theta-PowerTCP (Addanki, Michel, Schmid, NSDI 2022, section 3.5, Algorithm 2): PowerTCP without telemetry, as the ABM
 //! artifact's `TcpAdvanced` does it.
 
-use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, LEAST_BPS, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new rate, the paper's gamma: 0.7 in the artifact, where PowerTCP has 0.9.
@@ -68,15 +68,15 @@ impl CongestionControl for ThetaPowerTcp {
     }
 
     /// Algorithm 2, UPDATEWINDOW, once per round trip.
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        let round_trip_ns = told.round_trip_ns as f64;
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        let round_trip_ns = ack.round_trip_ns as f64;
         match self.updated {
             None => {
-                self.last = (round_trip_ns, told.now_ns);
+                self.last = (round_trip_ns, ack.now_ns);
                 self.updated = Some(window.next);
             }
-            Some(updated) if told.acknowledged > updated => {
-                self.measure(round_trip_ns, told.now_ns);
+            Some(updated) if ack.acknowledged > updated => {
+                self.measure(round_trip_ns, ack.now_ns);
                 let aimed = self.rate_bps / self.power + INCREASE_BPS;
                 let rate_bps = GAMMA * aimed + (1.0 - GAMMA) * self.rate_bps;
                 self.rate_bps = rate_bps.clamp(LEAST_BPS.min(self.most_bps), self.most_bps);

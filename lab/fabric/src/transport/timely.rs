@@ -1,7 +1,7 @@
 //! TIMELY (Mittal et al., *TIMELY: RTT-based Congestion Control for the Datacenter*, SIGCOMM 2015), Algorithm 1, with the
 //! parameters of the ABM artifact's `TcpAdvanced`.
 
-use super::congestion_control::{CongestionControl, LEAST_BPS, Told, Window};
+use super::congestion_control::{CongestionControl, Feedback, LEAST_BPS, Window};
 use super::tuning::Tuning;
 
 /// Weight of a new difference of round-trip times, the paper's alpha.
@@ -93,14 +93,14 @@ impl CongestionControl for Timely {
         self.apply(window);
     }
 
-    fn told(&mut self, window: &mut Window, told: &Told<'_>) {
-        let rtt_ns = told.round_trip_ns as f64;
+    fn ack_received(&mut self, window: &mut Window, ack: &Feedback<'_>) {
+        let rtt_ns = ack.round_trip_ns as f64;
         match self.updated {
             None => {
                 self.last_rtt_ns = rtt_ns;
                 self.updated = Some(window.next);
             }
-            Some(updated) if told.acknowledged > updated => {
+            Some(updated) if ack.acknowledged > updated => {
                 self.update(rtt_ns);
                 self.updated = Some(window.next.max(updated));
             }

@@ -63,7 +63,7 @@ impl Result {
     }
 
     /// By how much the completion time of a flow differs from that of the same flow of `other`, as a
-    /// share of the latter: the median. Answers to one request are told apart by their order only.
+    /// share of the latter: the median. Answers to one request differ in their order only.
     pub(crate) fn difference(&self, other: &Result) -> f64 {
         let sorted = |result: &Result| {
             let mut flows = result.flows.clone();

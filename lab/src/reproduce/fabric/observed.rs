@@ -1,4 +1,4 @@
-//! What is told of one run.
+//! What is measured of one run.
 
 use dropcast_fabric::{
     DroppedPacket, Fabric, FlowRecord, Interval, Occupancy, SimulationOutcome, Sink, Summarizer,

@@ -128,12 +128,12 @@ impl PartitionedTraining {
     ///
     /// # Errors
     /// If these are not the bytes of such an answer, or no forest can be trained on these rows.
-    pub fn tell(&mut self, answer: &[u8]) -> Result<(), PipelineError> {
+    pub fn receive(&mut self, answer: &[u8]) -> Result<(), PipelineError> {
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         let Stage::Growing(mut fit) = stage else {
             return Err(PipelineError::unfit("an answer", "came without a question"));
         };
-        fit.tell(answer).map_err(|error| self.traces.explain(error))?;
+        fit.receive(answer).map_err(|error| self.traces.explain(error))?;
         if fit.question().is_some() {
             self.stage = Stage::Growing(fit);
             return Ok(());
@@ -214,7 +214,7 @@ impl PartitionedTraining {
     ///
     /// # Errors
     /// If they are not those of [`PartitionedTraining::replays`].
-    pub fn tell_replayed(&mut self, sum: &ReplayedLanes) -> Result<(), PipelineError> {
+    pub fn receive_replayed(&mut self, sum: &ReplayedLanes) -> Result<(), PipelineError> {
         let stage = std::mem::replace(&mut self.stage, Stage::Failed);
         let wrong = || PipelineError::unfit("a replay", "is not of the lanes that were asked for");
         let Stage::Replaying(replaying) = stage else { return Err(wrong()) };

@@ -22,7 +22,7 @@ pub struct TraceSummary {
     pub origin: DataOrigin,
     /// What it says of itself.
     pub meta: TraceMeta,
-    /// Number of rows; none if only reading tells.
+    /// Number of rows; none if only reading shows it.
     pub rows: Option<u64>,
 }
 

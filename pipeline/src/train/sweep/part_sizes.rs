@@ -1,4 +1,4 @@
-//! How much the parts of a sweep's rows can tell.
+//! How much the parts of a sweep's rows can show.
 
 use crate::PipelineError;
 use crate::traces::LabelledTraces;

@@ -59,7 +59,7 @@ pub enum Decision {
     /// Nothing was compared, or the numbers cannot be trusted.
     #[default]
     None,
-    /// Too few episodes to tell.
+    /// Too few episodes to decide.
     Undecided,
     /// Keep what the switch has.
     Keep,

@@ -30,7 +30,7 @@ pub enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// The traces do not tell.
+    /// The traces do not have what it needs.
     NotChecked,
     /// Nothing is wrong.
     Ok,

@@ -35,7 +35,7 @@ impl Checked<'_> {
         let by_trace = (0..self.traces.len()).map(|trace| self.one(check, trace)).collect();
         let all = match check {
             Check::Labels => return labels(&self.labels),
-            // Of traces with few drops each, only all together tell.
+            // Of traces with few drops each, only all together show a difference.
             Check::Drops => {
                 let inputs = self.traces.iter().flat_map(|(_, inputs, _)| *inputs);
                 Some(self.drops(&self.counts, inputs))
@@ -100,7 +100,7 @@ impl Checked<'_> {
         let inputs: Vec<&InputProvenance> = inputs.collect();
         let noted =
             |note: InputNote| inputs.iter().filter_map(|input| input.notes.get(&note)).sum::<u64>();
-        let (Some(real), Some(told)) = (counts.real, counts.real_told) else {
+        let (Some(real), Some(with_fate)) = (counts.real, counts.real_known) else {
             return Found::not_checked("the traces do not say what the switch dropped");
         };
         let (real, own) = (real.packets, counts.own.packets);
@@ -124,7 +124,7 @@ impl Checked<'_> {
             );
             return Found::failed(evidence, remedy);
         }
-        if let Some(found) = incomplete(&evidence, counts, told.packets, missing, &noted) {
+        if let Some(found) = incomplete(&evidence, counts, with_fate.packets, missing, &noted) {
             return found;
         }
         if more - less > CHANCE && less * 5 < more * 4 {
@@ -139,7 +139,7 @@ impl Checked<'_> {
 fn incomplete(
     evidence: &str,
     counts: &DropCounts,
-    told: u64,
+    with_fate: u64,
     missing: u64,
     noted: &dyn Fn(InputNote) -> u64,
 ) -> Option<Found> {
@@ -151,10 +151,10 @@ fn incomplete(
     } else if silent > 0 {
         let why = format!("{} events are from an input without drops", number(silent));
         (why, "give the drops of that input, too (docs/events.md)")
-    } else if told != counts.arrived.packets {
-        let (told, arrived) = (number(told), number(counts.arrived.packets));
+    } else if with_fate != counts.arrived.packets {
+        let (with_fate, arrived) = (number(with_fate), number(counts.arrived.packets));
         let why =
-            format!("of {told} of {arrived} packets alone the traces say what became of them");
+            format!("of {with_fate} of {arrived} packets alone the traces say what became of them");
         (why, "collect all traces with their drops")
     } else if unmatched > 0 {
         let why = format!("{} push-outs are of unknown packets", number(unmatched));
@@ -211,7 +211,7 @@ mod tests {
             arrived: sent(700_000),
             own: sent(own),
             real: real.map(sent),
-            real_told: real.map(|_| sent(700_000)),
+            real_known: real.map(|_| sent(700_000)),
             ..DropCounts::default()
         };
         let notes = notes.iter().copied().collect();

@@ -18,7 +18,8 @@ pub struct DropCounts {
     /// What the best alpha drops; null if none was replayed.
     pub best_alpha: Option<Sent>,
     /// Arrivals whose fate in the real switch the trace has.
-    pub real_told: Option<Sent>,
+    #[serde(rename = "real_told")]
+    pub real_known: Option<Sent>,
     /// What the real switch dropped.
     pub real: Option<Sent>,
     /// What the real switch dropped and LQD would not have.
@@ -42,9 +43,9 @@ pub(super) struct Counted {
     pub(super) by_own: bool,
     /// A bit for each alpha that drops it.
     pub(super) by_alphas: u16,
-    /// Whether and why the real switch dropped it; none if the trace does not tell.
+    /// Whether and why the real switch dropped it; none if the trace does not say.
     pub(super) by_real: Option<Option<DropReason>>,
-    /// Whether the real switch marked it (ECN); none if the trace does not tell.
+    /// Whether the real switch marked it (ECN); none if the trace does not say.
     pub(super) marked: Option<bool>,
     /// Whether the model predicts a drop; none without a model.
     pub(super) predicted: Option<bool>,
@@ -61,7 +62,7 @@ impl Counted {
     }
 }
 
-/// Counts that tell the alphas apart, until it is known which one is best.
+/// Counts for each alpha, until it is known which one is best.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     counts: DropCounts,
@@ -111,7 +112,7 @@ impl DropCounts {
             count(&mut self.marked, is_marked);
         }
         if let Some(reason) = packet.by_real {
-            count(&mut self.real_told, true);
+            count(&mut self.real_known, true);
             count(&mut self.real, reason.is_some());
             count(&mut self.only_real, reason.is_some() && !packet.by_lqd);
             count(&mut self.only_lqd, reason.is_none() && packet.by_lqd);
@@ -132,7 +133,7 @@ impl DropCounts {
         self.lqd.add(other.lqd);
         self.own.add(other.own);
         sum(&mut self.best_alpha, other.best_alpha);
-        sum(&mut self.real_told, other.real_told);
+        sum(&mut self.real_known, other.real_known);
         sum(&mut self.real, other.real);
         sum(&mut self.only_real, other.only_real);
         sum(&mut self.only_lqd, other.only_lqd);

@@ -14,7 +14,7 @@ use super::places::Places;
 use super::real_drops::Reasons;
 use super::rivals::{Rivals, TraceRivals};
 use super::timeline::Timeline;
-use super::value::{Conclusion, FlowsTold, VERDICT_SCHEMA_VERSION, Verdict};
+use super::value::{Conclusion, FlowCounts, VERDICT_SCHEMA_VERSION, Verdict};
 use crate::{ReplayTotals, common_dt_alpha, common_own_policy, common_slack_bytes, ratio};
 use dropcast_data::{InputProvenance, LabelledBatch, SwitchSpecs, Threads, TraceMeta};
 use dropcast_pipeline::ReportError;
@@ -41,7 +41,7 @@ pub struct Judge {
     thresholds: LevelThresholds,
     rivals: Rivals,
     counts: Tally,
-    flows: FlowsTold,
+    flows: FlowCounts,
     reasons: Reasons,
     pauses: PauseSection,
     timelines: Vec<Timeline>,
@@ -59,7 +59,7 @@ const PAPER_ALPHA: &str = "dt:alpha=0.5";
 /// What was replayed, by trace and switch.
 pub(crate) type ReplayedSwitches = BTreeMap<(usize, u16), Replayed>;
 
-/// What a model's replay tells of rows.
+/// What a model's replay does with rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelRows {
     /// Whether it predicts a drop of each.
@@ -111,7 +111,7 @@ impl Judge {
             thresholds: LevelThresholds::default(),
             rivals: Rivals::new(threads, asked),
             counts: Tally::default(),
-            flows: FlowsTold::default(),
+            flows: FlowCounts::default(),
             reasons: Reasons::default(),
             pauses: PauseSection::default(),
             timelines: Vec::new(),
@@ -220,7 +220,7 @@ impl Judge {
         Ok(ReplayedRows { arrivals, met, by_own })
     }
 
-    /// Counts the rows that were replayed last, with what a model's replay tells of each, if there is a model.
+    /// Counts the rows that were replayed last, with what a model's replay does with each, if there is a model.
     pub(crate) fn count(
         &mut self,
         batch: &LabelledBatch,
@@ -322,10 +322,10 @@ impl Judge {
         let against_now =
             known.against_now(|policy| self.rivals.gain_of_counted(policy, own_policy.as_deref()));
         let mut by_trace = self.places.traces(self.names.len(), best_alpha);
-        let told = self.names.iter().zip(&self.inputs).zip(&by_trace);
-        let told = told.map(|((name, inputs), of)| (name.as_str(), inputs.as_slice(), of.counts));
+        let zip = self.names.iter().zip(&self.inputs).zip(&by_trace);
+        let traces = zip.map(|((name, inputs), of)| (name.as_str(), inputs.as_slice(), of.counts));
         let labels = totals.lqd_agreement.confusion;
-        let checked = Checked { traces: told.collect(), counts, labels, alpha_is_assumed };
+        let checked = Checked { traces: traces.collect(), counts, labels, alpha_is_assumed };
         let checks = checked.all();
         let of_traces: Vec<_> =
             (0..self.names.len()).map(|trace| checked.of_trace(trace)).collect();

@@ -24,14 +24,14 @@ pub const VERDICT_SCHEMA_VERSION: u32 = 17;
 
 /// The flows of arrivals that count (docs/trace.md), in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlowsTold {
+pub struct FlowCounts {
     /// Packets whose flow is known.
     pub known: u64,
     /// Packets of their flow's first round-trip time.
     pub first_rtt: u64,
 }
 
-impl FlowsTold {
+impl FlowCounts {
     pub(super) fn add(&mut self, arrival: &Arrival) {
         self.known += u64::from(arrival.flow_hash != 0);
         self.first_rtt += u64::from(arrival.first_rtt);
@@ -53,7 +53,7 @@ pub struct Verdict {
     /// All arrivals.
     pub arrived: Sent,
     /// How many of them have a known flow, and how many are of their flow's first round trip.
-    pub flows: FlowsTold,
+    pub flows: FlowCounts,
     /// What LQD drops of them, by the labels.
     pub dropped: Sent,
     /// How full LQD's buffers are, as shares of each; null without arrivals.
@@ -111,7 +111,7 @@ pub struct Verdict {
     pub queues: Vec<QueueDrops>,
     /// Of these, how many are left out because there are too many.
     pub queues_left_out: u64,
-    /// The clock by which texts and pages tell times; JSON has UTC.
+    /// The clock of times in texts and on pages; JSON has UTC.
     #[serde(skip)]
     pub utc_offset: UtcOffset,
 }

@@ -66,7 +66,7 @@ impl CredenceLanes {
         }
     }
 
-    /// A packet arrives, without a prediction, before the switch that always accepts has seen it; `predicts` tells
+    /// A packet arrives, without a prediction, before the switch that always accepts has seen it; `predicts` returns
     /// each lane's prediction.
     pub(super) fn arrive(
         &mut self,

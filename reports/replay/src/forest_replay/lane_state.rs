@@ -1,4 +1,4 @@
-//! What tells whether lanes part, and are alike again.
+//! The state by which lanes part, and are alike again.
 
 use crate::alpha_lanes::are_alike;
 use crate::arrival::is_counted;

@@ -43,7 +43,7 @@ pub(super) struct Relevance {
     window: Option<u64>,
     /// Rows before this one need not be replayed any more, or are replayed.
     settled: u64,
-    /// Whether queues are paused: then an idle port tells nothing.
+    /// Whether queues are paused: then nothing follows from an idle port.
     needs_all: bool,
 }
 
@@ -140,7 +140,7 @@ impl Relevance {
         }
     }
 
-    /// The next arrival, at the switch of `spec`; `is_predicted` tells whether a lane predicts its drop, and is asked
+    /// The next arrival, at the switch of `spec`; `is_predicted` returns whether a lane predicts its drop, and is asked
     /// only if that may matter. Returns the first of the rows that must be replayed, up to this one, if any must.
     #[inline]
     pub(super) fn see(

@@ -30,7 +30,7 @@ pub(super) struct SwitchLanes {
     /// Packets that have arrived.
     arrived: u64,
     switch_id: u16,
-    /// Gains are told apart by windows as long as the buffer takes to drain.
+    /// Gains are counted by windows as long as the buffer takes to drain.
     window_ns: u64,
 }
 
@@ -73,7 +73,7 @@ impl SwitchLanes {
         }
     }
 
-    /// A packet arrives, without a prediction; `predicts` tells each lane's, `is_predicted` whether
+    /// A packet arrives, without a prediction; `predicts` returns each lane's, `is_predicted` whether
     /// there may be a lane that predicts a drop.
     pub(super) fn arrive(
         &mut self,

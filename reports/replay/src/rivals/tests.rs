@@ -164,7 +164,7 @@ proptest! {
         prop_assert_eq!(rivals(&arrivals, &pauses, &policies(&names), 3), sent);
     }
 
-    /// Beside a switch for each, which is told of every packet what it is.
+    /// Beside a switch for each, which sees the flow of every packet.
     #[test]
     fn policies_see_the_flows_of_packets(
         arrivals in arrivals(),

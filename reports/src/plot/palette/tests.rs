@@ -75,7 +75,7 @@ fn a_ruler_of_colours_is_right() {
 }
 
 #[test]
-fn series_are_told_apart_with_every_kind_of_sight() {
+fn series_are_distinguishable_with_every_kind_of_sight() {
     for (name, sight) in &SIGHTS {
         for (at, &a) in COLOURS.iter().enumerate() {
             for &b in &COLOURS[at + 1..] {

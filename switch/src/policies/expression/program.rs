@@ -1,6 +1,6 @@
 //! Expressions over named numbers, compiled once to a flat program.
 //!
-//! No crate fits: evalexpr is AGPL from version 12 on, fasteval has had no release since 2020, and exmex tells no place of a mistake, takes
+//! No crate fits: evalexpr is AGPL from version 12 on, fasteval has had no release since 2020, and exmex gives no place of a mistake, takes
 //! every unknown name for a variable, and finds out only as it runs whether a value is a number. So this is a parser by precedence (Pratt,
 //! "Top down operator precedence", POPL 1973).
 

@@ -106,7 +106,7 @@ impl LeafWord {
         for (&row, left) in rows.iter().zip(left) {
             let weight = |first: u32| {
                 // One leaf of the tree remains, so the first set bit from the tree's first bit on
-                // is that leaf. Setting the highest bit tells the compiler that there is one.
+                // is that leaf. Setting the highest bit shows the compiler that there is one.
                 let bit = first + (left >> first | 1 << 63).trailing_zeros();
                 u32::from(self.weights[bit as usize % WORD])
             };

@@ -17,7 +17,7 @@ pub(super) struct Foreign {
     pub(super) zero_elsewhere: usize,
 }
 
-/// What readers are told.
+/// What readers are given.
 pub(super) struct Reading<'a> {
     pub(super) features: Option<&'a FeatureSet>,
     pub(super) threshold: Option<f64>,
@@ -66,7 +66,7 @@ pub(super) fn has(file: &[u8], part: &[u8]) -> bool {
     file.windows(part.len()).any(|found| found == part)
 }
 
-/// Refuses an objective whose scores tell no drop without a threshold.
+/// Refuses an objective whose scores predict no drop without a threshold.
 pub(super) fn unknown_objective(at: &str, objective: &str) -> ImportError {
     let why = format!(
         "is {objective:?}, whose scores have no known threshold for a drop; give the threshold, the score above which it does"

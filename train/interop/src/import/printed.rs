@@ -56,7 +56,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nine_digits_tell_every_single(bits in any::<u32>()) {
+        fn nine_digits_distinguish_every_single(bits in any::<u32>()) {
             let value = f32::from_bits(bits);
             prop_assume!(value.is_finite());
             let printed: f64 = format!("{value:.8e}").parse().unwrap_or(f64::NAN);

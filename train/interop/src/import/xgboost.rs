@@ -132,7 +132,7 @@ struct DropRule {
 }
 
 impl DropRule {
-    /// `given` is the threshold of scores, which objectives that tell no drop need.
+    /// `given` is the threshold of scores, which objectives that predict no drop need.
     fn parse(
         objective: &str,
         base_score: &str,

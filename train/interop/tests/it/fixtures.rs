@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// What the tool that wrote a file says of some rows.
 #[derive(Deserialize)]
 struct Expected {
-    /// The score above which the tool predicts a drop, where the file does not tell.
+    /// The score above which the tool predicts a drop, where the file has none.
     threshold: Option<f64>,
     rows: Vec<Vec<u32>>,
     drop: Vec<bool>,
@@ -71,7 +71,7 @@ fn forests_predict_what_the_tools_predict() {
 }
 
 #[test]
-fn columns_are_known_by_name_or_have_to_be_told() {
+fn columns_are_known_by_name_or_have_to_be_given() {
     let file = |name: &str| fs::read(folder().join(name)).unwrap();
     let features = |name: &str, given: Option<&str>| {
         let given = given.map(|given| given.parse().unwrap());
@@ -94,7 +94,7 @@ fn columns_are_known_by_name_or_have_to_be_told() {
     assert!(fault.contains("has 4 columns, but 1 features were given"), "{fault}");
 }
 
-/// XGBoost's file does not tell what was missing. In these, missing values go right, and 0 goes left.
+/// XGBoost's file does not record what was missing. In these, missing values go right, and 0 goes left.
 #[test]
 fn splits_that_would_send_a_missing_0_elsewhere_are_counted() {
     let count = |name: &str, file: &[u8]| import(file, &task(name)).unwrap().zero_elsewhere;
@@ -117,7 +117,7 @@ fn splits_that_would_send_a_missing_0_elsewhere_are_counted() {
     }
 }
 
-/// How XGBoost 2.1 to 3.2 keep the base score of each objective, as their predictions of margins tell.
+/// How XGBoost 2.1 to 3.2 keep the base score of each objective, as their predictions of margins show.
 #[test]
 fn base_scores_are_those_of_margins() {
     let name = "boosted.xgboost.json";

@@ -1,4 +1,4 @@
-//! Data frames of polars: what comes out is what went in, and what does not fit is told.
+//! Data frames of polars: what comes out is what went in, and what does not fit is an error.
 
 use crate::rows::{rows, task};
 use dropcast_interop::frame::{
@@ -67,7 +67,7 @@ fn rows_that_were_filtered_out_do_not_train() {
 }
 
 #[test]
-fn batches_have_one_run_each_and_arrivals_if_the_frame_tells_them() {
+fn batches_have_one_run_each_and_arrivals_if_the_frame_has_them() {
     let rows = rows(600);
     let plain = frame(&rows);
     assert_eq!(batches(&plain, &names()).unwrap(), from_ref(&rows));

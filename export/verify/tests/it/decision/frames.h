@@ -1,4 +1,4 @@
-/* What kernel.c and interface.c share: the constants of the exported XDP program, and the frame that tells it of a packet. It stands
+/* What kernel.c and interface.c share: the constants of the exported XDP program, and the frame that describes a packet to it. It stands
  * before them in one file. */
 
 #define _GNU_SOURCE

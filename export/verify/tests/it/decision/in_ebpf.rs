@@ -56,8 +56,8 @@ pub(crate) fn decide_at_an_interface(
     let folder = tempfile::tempdir().expect("a temporary folder");
     compile_both(folder.path(), files)?;
     build_decision_loader(folder.path(), spec, include_str!("interface.c"))?;
-    let told = run(folder.path(), records, &["next/m_decision.bpf.o"])?;
-    Some(told.into_iter().map(|passed| passed == 1).collect())
+    let answers = run(folder.path(), records, &["next/m_decision.bpf.o"])?;
+    Some(answers.into_iter().map(|passed| passed == 1).collect())
 }
 
 /// The loader's exit status if the kernel refuses another program over the maps of the first.

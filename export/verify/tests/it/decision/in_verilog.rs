@@ -188,9 +188,9 @@ fn the_runner_lints_the_whole_decision() {
     decision.bytes = format!("{before}wire [3:0] narrow = 8'd255;\nendmodule{after}").into();
     match built(&files) {
         Err(error @ VerifyError::ToolFailed { .. }) => {
-            let told = format!("{error:?}");
-            assert!(told.contains("linting the Verilog of the decision"), "{told}");
-            assert!(told.contains("WIDTH"), "{told}");
+            let message = format!("{error:?}");
+            assert!(message.contains("linting the Verilog of the decision"), "{message}");
+            assert!(message.contains("WIDTH"), "{message}");
         }
         other => panic!("{:?}", other.map(drop)),
     }

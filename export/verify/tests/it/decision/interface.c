@@ -26,7 +26,7 @@
 
 enum { PACKETS_A_TURN = 500, TYPE = 0x88b5 };
 
-/* Too short to tell of a packet, so it is always passed on: what was sent before it has been decided about. */
+/* Too short to describe a packet, so it is always passed on: what was sent before it has been decided about. */
 struct end {
     uint8_t addresses[12];
     uint16_t ethertype;

@@ -76,7 +76,7 @@ static int refuses_others(const struct constants *right)
     int other;
 
     for (other = 0; other < 5; other++) {
-        struct constants constants = *right, told;
+        struct constants constants = *right, stored;
         const uint32_t first = 0;
 
         constants.ports += other == 0;
@@ -85,8 +85,8 @@ static int refuses_others(const struct constants *right)
         constants.base_rtt_ns += other == 3;
         constants.line_rate_bps[PORTS - 1] += other == 4;
         if (set(&constants) != 0 || run(&event, &answer) != 0 || answer != XDP_ABORTED
-            || bpf_map_lookup_elem(constants_map, &first, &told) != 0
-            || told.readiness != 2u + (uint32_t)other)
+            || bpf_map_lookup_elem(constants_map, &first, &stored) != 0
+            || stored.readiness != 2u + (uint32_t)other)
             return 0;
     }
     event.ethertype = 0;

@@ -166,7 +166,7 @@ fn found_and_missed(gcc: &FoundTool, model: &Model) -> (usize, Vec<String>) {
     let header = files.iter().find(|file| file.name == "m_decision.h").expect("emitted");
     let header = String::from_utf8(header.bytes.clone()).expect("text");
     let mutants: Vec<_> = mutants(&header);
-    let (next, told) = (AtomicUsize::new(0), Mutex::new((0, Vec::new(), BTreeMap::new())));
+    let (next, results) = (AtomicUsize::new(0), Mutex::new((0, Vec::new(), BTreeMap::new())));
     let work = || {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let folder = folder.path();
@@ -184,16 +184,16 @@ fn found_and_missed(gcc: &FoundTool, model: &Model) -> (usize, Vec<String>) {
             };
             let is_found = !decides_so(folder, &golden);
             let is_other = is_found || others.iter().any(|other| !decides_so(folder, other));
-            let mut told = told.lock().expect("no panic");
+            let mut results = results.lock().expect("no panic");
             match (is_found, is_other) {
-                (true, _) => told.0 += 1,
-                (_, true) => told.1.push(what.clone()),
-                _ => drop(told.2.insert(program, what.clone())),
+                (true, _) => results.0 += 1,
+                (_, true) => results.1.push(what.clone()),
+                _ => drop(results.2.insert(program, what.clone())),
             }
         }
     };
     std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(work))));
-    let (found, missed, alike) = told.into_inner().expect("no panic");
+    let (found, missed, alike) = results.into_inner().expect("no panic");
     println!(
         "{} mutants, {found} found, {} missed, {} decide alike",
         mutants.len(),

@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// How threads share what decides.
 const NEXT_MODEL: &str = include_str!("../../../../../docs/programs/next_model.h");
 
-/// Two forests, of which the second decides once it is told to.
+/// Two forests, of which the second decides once `is_second` is set.
 struct Swapped {
     forests: [Forest; 2],
     is_second: Rc<Cell<bool>>,
@@ -110,14 +110,14 @@ fn a_new_model_takes_over_a_running_state() {
         let [first, second] = [3, 4].map(|seed| Model::random(&spec, features, seed));
         let (records, accepted, half) = decided([&first, &second], &events);
         let at = half as i64;
-        let told = swapped(&gcc, [&first, &second], &records, at).expect("one layout");
-        let told: Vec<bool> = told.iter().map(|&verdict| verdict <= 1).collect();
-        assert!(told == accepted, "{features}");
+        let verdicts = swapped(&gcc, [&first, &second], &records, at).expect("one layout");
+        let by_libraries: Vec<bool> = verdicts.iter().map(|&verdict| verdict <= 1).collect();
+        assert!(by_libraries == accepted, "{features}");
         let Model { features, forest, .. } = &first;
         let forests = [forest, &second.forest];
-        let told = decide_by_turns(&spec, features, forests, &records, half, 65_535, false);
+        let verdicts = decide_by_turns(&spec, features, forests, &records, half, 65_535, false);
         assert!(
-            told.iter().map(|verdict| verdict.accepts()).eq(accepted.iter().copied()),
+            verdicts.iter().map(|verdict| verdict.accepts()).eq(accepted.iter().copied()),
             "{features}"
         );
         // It matters which forest decides.
@@ -150,14 +150,14 @@ fn no_packet_meets_two_models_while_libraries_take_turns() {
     for features in ["level4", "paper4"] {
         let [first, second] = twins(&input.spec, features);
         let (records, accepted, _) = decided([&first, &second], &input.events);
-        let told = swapped(&gcc, [&first, &second], &records, -1).expect("one layout");
-        let is_accepted = |told: Vec<u8>| told.into_iter().map(|verdict| verdict <= 1);
-        assert!(is_accepted(told).eq(accepted.iter().copied()), "{features}");
+        let verdicts = swapped(&gcc, [&first, &second], &records, -1).expect("one layout");
+        let is_accepted = |verdicts: Vec<u8>| verdicts.into_iter().map(|verdict| verdict <= 1);
+        assert!(is_accepted(verdicts).eq(accepted.iter().copied()), "{features}");
         // A mixture would be noticed.
         let vote_threshold = second.forest.vote_threshold;
         let mixed = Model { forest: Forest { vote_threshold, ..first.forest.clone() }, ..second };
-        let told = swapped(&gcc, [&first, &mixed], &records, -1).expect("one layout");
-        assert!(is_accepted(told).ne(accepted), "{features}");
+        let verdicts = swapped(&gcc, [&first, &mixed], &records, -1).expect("one layout");
+        assert!(is_accepted(verdicts).ne(accepted), "{features}");
     }
 }
 
@@ -174,12 +174,12 @@ fn no_frame_meets_two_models_while_programs_take_turns() {
         let mixed =
             Model { spec: input.spec.clone(), features: first.features.clone(), forest: mixed };
         let [first, second, mixed] = [first, second, mixed].map(|of| files_of(&of, "ebpf"));
-        let told = in_ebpf::decide_at_an_interface([&first, &second], &input.spec, &records);
-        let Some(told) = told else { return };
-        assert!(told == accepted, "{features}");
+        let passed = in_ebpf::decide_at_an_interface([&first, &second], &input.spec, &records);
+        let Some(passed) = passed else { return };
+        assert!(passed == accepted, "{features}");
         // A mixture would be noticed.
-        let told = in_ebpf::decide_at_an_interface([&first, &mixed], &input.spec, &records);
-        assert!(told.expect("permitted") != accepted, "{features}");
+        let passed = in_ebpf::decide_at_an_interface([&first, &mixed], &input.spec, &records);
+        assert!(passed.expect("permitted") != accepted, "{features}");
     }
 }
 
@@ -194,10 +194,13 @@ fn a_new_program_takes_over_pinned_maps() {
         let [first, second] = [3, 4].map(|seed| Model::random(&spec, features, seed));
         let (records, accepted, half) = decided([&first, &second], &events);
         let [files, next] = [&first, &second].map(|model| files_of(model, "ebpf"));
-        let told = in_ebpf::decide_by_turns([&files, &next], &spec, &records, half);
-        let Some(told) = told else { return };
-        let is_accepted = |told: Vec<u8>| told.into_iter().map(|verdict| verdict <= 1);
-        assert!(is_accepted(told.expect("one layout")).eq(accepted.iter().copied()), "{features}");
+        let verdicts = in_ebpf::decide_by_turns([&files, &next], &spec, &records, half);
+        let Some(verdicts) = verdicts else { return };
+        let is_accepted = |verdicts: Vec<u8>| verdicts.into_iter().map(|verdict| verdict <= 1);
+        assert!(
+            is_accepted(verdicts.expect("one layout")).eq(accepted.iter().copied()),
+            "{features}"
+        );
         // It matters which program decides.
         let alone = in_ebpf::decide_by_turns([&files, &files], &spec, &records, half);
         let alone = alone.expect("permitted").expect("one layout");
@@ -212,13 +215,13 @@ fn the_kernel_refuses_a_program_over_smaller_maps() {
     let files =
         ["level4", "paper4"].map(|features| files_of(&Model::random(&spec, features, 1), "ebpf"));
     let records = [record(0, [0, 0], 1_500, 0); 2];
-    let told = in_ebpf::decide_by_turns([&files[0], &files[1]], &spec, &records, 1);
-    assert!(told.is_none_or(|told| told.is_err()));
+    let verdicts = in_ebpf::decide_by_turns([&files[0], &files[1]], &spec, &records, 1);
+    assert!(verdicts.is_none_or(|verdicts| verdicts.is_err()));
 }
 
 /// Another switch, and features that need more memory.
 #[test]
-fn another_layout_is_told() {
+fn another_layout_is_refused() {
     let Some(gcc) = found(GCC) else { return };
     let spec = SwitchSpec::uniform(4, 10_000_000_000, 60_000, 32_000);
     let other = SwitchSpec { wire_overhead_bytes: 20, ..spec.clone() };

@@ -36,7 +36,7 @@ fn a_single_leaf_has_a_round_trip_of_four_links() {
 }
 
 #[test]
-fn sizes_of_the_default_rates_are_told_beside_others() {
+fn sizes_of_the_default_rates_are_noted_beside_others() {
     fn raised(config: &mut FabricConfig) {
         (config.server_rate_bps, config.uplink_rate_bps) = (100_000_000_000, 100_000_000_000);
     }
@@ -46,27 +46,27 @@ fn sizes_of_the_default_rates_are_told_beside_others() {
         config.sizes_of_other_rates()
     };
     assert_eq!(says(|_| ()), None);
-    let told = says(raised).expect("all three");
+    let note = says(raised).expect("all three");
     for part in [
         "server_rate_bps is 100000000000, uplink_rate_bps 100000000000",
         "leaf_buffer_bytes 1052672 (in proportion 10526720)",
         "spine_buffer_bytes 1052672 (in proportion 10526720)",
         "threshold_bytes of aqm 14000 (in proportion 140000)",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(note.contains(part), "{note}");
     }
     // A tenth of the delays at ten times the rate: the same bytes are on their way.
-    let told = says(|config| {
+    let note = says(|config| {
         raised(config);
         (config.server_delay_ns, config.uplink_delay_ns) = (400, 400);
         config.spine_buffer_bytes = 8_000_000;
     });
-    let told = told.expect("the leaf's buffer");
-    assert!(told.contains("leaf_buffer") && !told.contains("spine_b"), "{told}");
-    assert!(!told.contains("threshold"), "{told}");
-    let told = says(|config| config.uplink_rate_bps = 40_000_000_000).expect("buffers");
-    assert!(told.contains("leaf_buffer_bytes 1052672 (in proportion 1684275)"), "{told}");
-    assert!(told.contains("in proportion 4210688") && !told.contains("threshold"), "{told}");
+    let note = note.expect("the leaf's buffer");
+    assert!(note.contains("leaf_buffer") && !note.contains("spine_b"), "{note}");
+    assert!(!note.contains("threshold"), "{note}");
+    let note = says(|config| config.uplink_rate_bps = 40_000_000_000).expect("buffers");
+    assert!(note.contains("leaf_buffer_bytes 1052672 (in proportion 1684275)"), "{note}");
+    assert!(note.contains("in proportion 4210688") && !note.contains("threshold"), "{note}");
     let given = says(|config| {
         raised(config);
         config.aqm = AqmSpec::None(Default::default());

@@ -8,7 +8,7 @@ const RATE_BPS: f64 = 10e9;
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Sent(u64),
-    Told { is_marked: bool },
+    AckReceived { is_marked: bool },
 }
 
 /// The rate after each event, bits per second, and alpha at the end.
@@ -19,10 +19,10 @@ fn rates(events: &[(u64, Event)]) -> (Vec<f64>, f64) {
         let now_ns = us * 1_000;
         match event {
             Event::Sent(bytes) => flow.sent(&mut window, bytes, now_ns),
-            Event::Told { is_marked } => {
+            Event::AckReceived { is_marked } => {
                 let (acknowledged, round_trip_ns, hops) = (0, 0, &[][..]);
-                let told = Told { acknowledged, round_trip_ns, now_ns, is_marked, hops };
-                flow.told(&mut window, &told);
+                let ack = Feedback { acknowledged, round_trip_ns, now_ns, is_marked, hops };
+                flow.ack_received(&mut window, &ack);
             }
         }
         assert_eq!(window.pace_bps, flow.rate_bps as u64);
@@ -69,7 +69,7 @@ fn by_the_book(events: &[(u64, Event)]) -> (Vec<f64>, f64) {
                         (r_t, r_c) = raised((r_t, r_c), t, bc);
                     }
                 }
-                Event::Told { is_marked: true } => {
+                Event::AckReceived { is_marked: true } => {
                     r_t = r_c;
                     r_c = f64::max(r_c * (1.0 - alpha / 2.0), 100e6);
                     alpha = (1.0 - g) * alpha + g;
@@ -87,8 +87,8 @@ fn by_the_book(events: &[(u64, Event)]) -> (Vec<f64>, f64) {
 fn events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     let event = prop_oneof![
         30 => (1_u64..4_000_000).prop_map(Event::Sent),
-        1 => Just(Event::Told { is_marked: true }),
-        4 => Just(Event::Told { is_marked: false }),
+        1 => Just(Event::AckReceived { is_marked: true }),
+        4 => Just(Event::AckReceived { is_marked: false }),
     ];
     prop::collection::vec((0_u64..200, event), 1..200).prop_map(|steps| {
         let mut now_us = 0;
@@ -114,8 +114,8 @@ proptest! {
 /// The first notification halves the rate. Four increases halve what is missing, the fifth is additive.
 #[test]
 fn rates_are_those_computed_by_hand() {
-    let marked = Event::Told { is_marked: true };
-    let unmarked = Event::Told { is_marked: false };
+    let marked = Event::AckReceived { is_marked: true };
+    let unmarked = Event::AckReceived { is_marked: false };
     let at = |us: u64| (100 + us, unmarked);
     let events = [(100, marked), at(54), at(55), at(110), at(165), at(220), at(275), at(330)];
     let (rates, alpha) = rates(&events);
@@ -128,8 +128,9 @@ fn rates_are_those_computed_by_hand() {
 /// Equation 2: without marks alpha becomes 0, and a later notification hardly cuts the rate.
 #[test]
 fn alpha_decays_without_marks() {
-    let marked = Event::Told { is_marked: true };
-    let events = [(0, marked), (100_000, Event::Told { is_marked: false }), (100_001, marked)];
+    let marked = Event::AckReceived { is_marked: true };
+    let events =
+        [(0, marked), (100_000, Event::AckReceived { is_marked: false }), (100_001, marked)];
     let (rates, alpha) = rates(&events);
     // 1,818 times 55 us.
     let expected = (255.0_f64 / 256.0).powi(1_818);

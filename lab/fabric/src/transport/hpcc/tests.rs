@@ -19,8 +19,8 @@ struct Report {
     hops: Vec<Hop>,
 }
 
-fn told(acknowledged: u32, hops: &[Hop]) -> Told<'_> {
-    Told { acknowledged, round_trip_ns: 0, now_ns: 0, is_marked: false, hops }
+fn feedback(acknowledged: u32, hops: &[Hop]) -> Feedback<'_> {
+    Feedback { acknowledged, round_trip_ns: 0, now_ns: 0, is_marked: false, hops }
 }
 
 /// The pace after each.
@@ -30,7 +30,7 @@ fn rates(reports: &[Report]) -> Vec<u64> {
     let mut reported = |report: &Report| {
         window.next = report.next;
         let Report { acknowledged, hops, .. } = report;
-        flow.told(&mut window, &told(*acknowledged, hops));
+        flow.ack_received(&mut window, &feedback(*acknowledged, hops));
         window.pace_bps
     };
     reports.iter().map(&mut reported).collect()
@@ -177,7 +177,7 @@ fn flows_settle_at_eta_and_share_evenly() {
         };
         for (flow, window) in flows.iter_mut().zip(&mut windows) {
             window.next = step + 20;
-            flow.told(window, &told(step, &[hop]));
+            flow.ack_received(window, &feedback(step, &[hop]));
         }
     }
     let [one, other] = flows.map(|flow| flow.reference_bytes);

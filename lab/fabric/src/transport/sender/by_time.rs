@@ -4,8 +4,8 @@ use super::{Ack, Segment, Sender, State, Step};
 use crate::transport::rack::TIMEOUT_MIN_NS;
 
 impl Sender {
-    /// What an acknowledgement says has arrived.
-    pub(super) fn tell_rack(&mut self, ack: &Ack<'_>, blocks: &[(u32, u32)], now_ns: u64) {
+    /// Counts the segments that an acknowledgement reports as arrived.
+    pub(super) fn update_rack(&mut self, ack: &Ack<'_>, blocks: &[(u32, u32)], now_ns: u64) {
         let Some(rack) = &mut self.rack else { return };
         let first = self.board.first();
         let highest = self.board.highest();

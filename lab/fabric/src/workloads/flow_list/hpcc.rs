@@ -71,7 +71,7 @@ impl Hpcc {
         })
     }
 
-    /// What is told of lines after the last flow; this is the first of them.
+    /// The note about lines after the last flow; this is the first of them.
     pub(super) fn rest(&self, line: &Line) -> String {
         format!(
             "flow list: what follows from line {} is not read: line {} says {} flows, and ns-3 reads so many",

@@ -1,5 +1,5 @@
 //! Three queues of one port, served by deficit weighted round robin 2 : 1 : 1 (section D.4): a long flow in each, and small
-//! flows that tell how long the queues are.
+//! flows whose times show how long the queues are.
 
 use super::one_receiver::Times;
 use super::simulated::{LINK_DELAY_NS, RATE_BPS, simulate};

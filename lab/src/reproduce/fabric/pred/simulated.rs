@@ -11,7 +11,7 @@ pub(super) const LINK_DELAY_NS: u64 = 20_000;
 /// Time between samples of queues (section 6.3.2).
 pub(super) const SAMPLE_NS: u64 = 10_000;
 
-/// Carries flows, and tells `sink` of them.
+/// Simulates flows; `sink` gets what happens to them.
 ///
 /// # Errors
 /// If a scheme does not fit the fabric's switches, or a flow the fabric.

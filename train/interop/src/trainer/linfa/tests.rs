@@ -13,7 +13,7 @@ fn dataset(count: usize) -> Dataset {
     Dataset::new(values, Array1::from_vec(rows.drop))
 }
 
-/// The leaf that a row ends in, as something to tell leaves apart by.
+/// The leaf that a row ends in, as something to distinguish leaves by.
 fn leaf<'a>(tree: &'a Theirs, row: &[f64]) -> *const TreeNode<f64, bool> {
     let mut node: &'a TreeNode<f64, bool> = tree.root_node();
     while !node.is_leaf() {
