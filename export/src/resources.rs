@@ -151,6 +151,5 @@ fn totals(
         sram_action_bits: feature_bits(|feature| feature.code_bits) + tree_bits(|_| WEIGHT_BITS),
         metadata_bits: features.iter().map(|feature| feature.code_bits).sum(),
         stages: Stages::by_dependencies(shape).total(),
-        tofino_stages: Stages::of_tofino(shape).total(),
     }
 }

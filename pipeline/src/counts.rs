@@ -33,7 +33,6 @@ pub struct RealDrops {
     /// Of which LQD would have transmitted.
     pub not_by_lqd: u64,
     /// Arrivals of the traces whose input records what the real switch dropped.
-    #[serde(rename = "told")]
     pub recorded: u64,
 }
 
@@ -47,7 +46,6 @@ pub struct EcnMarks {
     /// Packets without a mark that LQD drops.
     pub unmarked_dropped_by_lqd: u64,
     /// Arrivals of the traces whose input records what the real switch marked.
-    #[serde(rename = "told")]
     pub recorded: u64,
 }
 

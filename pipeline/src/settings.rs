@@ -159,7 +159,7 @@ pub struct TrainSettings {
     #[cfg_attr(feature = "clap", command(flatten))]
     pub split: SplitSettings,
     /// The most that the forest may take of a device: ternary-entries=256; also range-entries,
-    /// bits, dct-bytes, thresholds, loaded-entries, stages and tofino-stages, several separated by commas. Forests of up to as many trees
+    /// bits, dct-bytes, thresholds, loaded-entries and stages, several separated by commas. Forests of up to as many trees
     /// and levels are pruned and rounded; the best that fits is kept (docs/sweep.md).
     #[cfg_attr(feature = "clap", arg(long, value_name = "RESOURCE=N,..."))]
     #[serde(skip_serializing_if = "Option::is_none")]

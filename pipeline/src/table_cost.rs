@@ -38,7 +38,6 @@ impl ForestCost for TableCost {
             Resource::DctBytes => Some(facts()?.dct_bytes as u64),
             Resource::LoadedEntries => Some(totals()?.loaded_entries),
             Resource::Stages => Some(totals()?.stages as u64),
-            Resource::TofinoStages => Some(totals()?.tofino_stages as u64),
             Resource::Thresholds => {
                 Some(facts()?.thresholds.iter().map(|feature| feature.distinct as u64).sum())
             }
@@ -53,10 +52,7 @@ impl ForestCost for TableCost {
             Resource::Bits => Some(entries * tree.thresholds),
             Resource::RangeEntries | Resource::Thresholds => Some(0),
             // All trees are filled up to the depth of the deepest; a table's default entry is not loaded; stages are shared.
-            Resource::DctBytes
-            | Resource::LoadedEntries
-            | Resource::Stages
-            | Resource::TofinoStages => None,
+            Resource::DctBytes | Resource::LoadedEntries | Resource::Stages => None,
         }
     }
 
@@ -66,10 +62,7 @@ impl ForestCost for TableCost {
             Resource::Bits => Some(32 * TernaryEntries::prefixes_of(thresholds)),
             Resource::RangeEntries => Some(thresholds.len() as u64 + 1),
             Resource::Thresholds => Some(thresholds.len() as u64),
-            Resource::DctBytes
-            | Resource::LoadedEntries
-            | Resource::Stages
-            | Resource::TofinoStages => None,
+            Resource::DctBytes | Resource::LoadedEntries | Resource::Stages => None,
         }
     }
 }

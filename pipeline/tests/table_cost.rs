@@ -71,7 +71,7 @@ proptest! {
             let parts = sum_of_parts(&forest, &cost, resource);
             let is_sum = !matches!(
                 resource,
-                Resource::DctBytes | Resource::LoadedEntries | Resource::Stages | Resource::TofinoStages
+                Resource::DctBytes | Resource::LoadedEntries | Resource::Stages
             );
             prop_assert_eq!(parts.is_some(), is_sum, "{:?}", resource);
             if is_sum {

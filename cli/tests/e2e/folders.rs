@@ -163,17 +163,17 @@ fn a_folder_counts_what_its_traces_count() {
         "/pauses",
         "/real_drops/packets",
         "/real_drops/not_by_lqd",
-        "/real_drops/told",
+        "/real_drops/recorded",
         "/ecn_marks/packets",
         "/ecn_marks/dropped_by_lqd",
         "/ecn_marks/unmarked_dropped_by_lqd",
-        "/ecn_marks/told",
+        "/ecn_marks/recorded",
     ] {
         let number = |of: &serde_json::Value| of.pointer(count).map_or(0, |n| n.as_u64().unwrap());
         assert_eq!(number(&all), each.iter().map(number).sum::<u64>(), "{count}");
         assert!(number(&all) > 0, "{count} is 0");
     }
-    assert_eq!((&all["rows"], &all["real_drops"]["told"]), (&4_003.into(), &4_002.into()));
+    assert_eq!((&all["rows"], &all["real_drops"]["recorded"]), (&4_003.into(), &4_002.into()));
     insta::assert_snapshot!(room.dropcast(COLLECT).to_string());
     // Marks are in the traces, too, and flows if they are kept.
     let columns =

@@ -221,9 +221,9 @@ fn a_budget_is_kept_and_written_down() {
         assert!(precision >= before, "{precision} within {most}, {before} within less");
         before = precision;
     }
-    room.good_with_notes(&format!("{train} --budget tofino-stages=4,loaded-entries=60"));
+    room.good_with_notes(&format!("{train} --budget stages=4,loaded-entries=60"));
     let totals = &json(&room.good("resources squeezed.json --format json"))["totals"];
-    let (stages, entries) = (&totals["tofino_stages"], &totals["loaded_entries"]);
+    let (stages, entries) = (&totals["stages"], &totals["loaded_entries"]);
     assert!(stages.as_u64() <= Some(4) && entries.as_u64() <= Some(60), "{totals}");
     let dct = "--budget dct-bytes=200,thresholds=12";
     let said = room.good_with_notes(&format!("{train} {dct} --threads 1"));

@@ -27,31 +27,6 @@ pub(crate) struct Part {
 /// Bits of the largest container.
 const WORD: usize = 32;
 
-/// Containers of a group of Tofino. An action's operands and result are in one group.
-pub(crate) const GROUP_CONTAINERS: usize = 16;
-
-/// Groups of containers of 8, 16 and 32 bits that ingress may use: one of each is egress's alone.
-const INGRESS_GROUPS: [(usize, usize); 3] = [(8, 3), (16, 5), (32, 3)];
-
-/// Whether each word of these sizes gets a container of its own, beside so many values of the query and
-/// sums of weights.
-pub(crate) fn fit_containers(
-    words: impl Iterator<Item = usize> + Clone,
-    columns: usize,
-    sums: usize,
-) -> bool {
-    // The query's features are in containers of 32 bits; sums, score, drop and EtherType in smaller ones.
-    let others = |bits| match bits {
-        32 => columns,
-        16 => sums + 3,
-        _ => 0,
-    };
-    INGRESS_GROUPS.into_iter().all(|(bits, groups)| {
-        let of_size = words.clone().filter(|&word| word == bits).count();
-        of_size + others(bits) <= groups * GROUP_CONTAINERS
-    })
-}
-
 impl CodeWords {
     pub(crate) fn new(feature: &FeatureShape) -> Self {
         let mut next = 0;

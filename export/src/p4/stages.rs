@@ -1,8 +1,6 @@
-//! How weights are added up, and how many stages a program takes: by dependencies alone, and
-//! estimated with what a stage of Tofino has.
+//! How weights are added up, and how many stages a program takes by dependencies alone.
 
-use super::code_words::{CodeWords, GROUP_CONTAINERS, fit_containers};
-use super::shape::{FeatureShape, Shape, TreeShape};
+use super::shape::{Shape, TreeShape};
 
 /// Ternary blocks of a stage of Tofino, of [`BLOCK_ENTRIES`] entries of [`BLOCK_BITS`] bits.
 const BLOCKS: usize = 24;
@@ -12,14 +10,8 @@ const BLOCK_BITS: usize = 44;
 /// Bits of ternary keys that a stage selects: 12 groups of 44.
 const KEY_BITS: usize = 12 * BLOCK_BITS;
 
-/// Bits of a feature's value.
-const VALUE_BITS: usize = 32;
-
-/// Bits of action data that a stage's tables write together.
-const ACTION_BITS: usize = 128 * 8;
-
-/// The most sums that trees may add to. Additions link all of them and the score, so these share a group.
-const MAX_SUMS: usize = GROUP_CONTAINERS - 1;
+/// The most sums that trees may add to. Additions link all of them and the score, so these share a group of 16 containers of Tofino.
+const MAX_SUMS: usize = 15;
 
 /// Trees add their weights to a few sums as they match, then the sums are added in pairs. Tree `t`
 /// of those that have a table adds to sum `t % sums`; the first of each sum sets it.
@@ -76,43 +68,10 @@ impl Stages {
         }
     }
 
-    /// The same, if each step takes as many stages of Tofino as its keys, entries and action data
-    /// need. Features share stages if their words are pinned to containers, else each has its own. An
-    /// estimate: a compiler may need more for placement.
-    pub(crate) fn of_tofino(shape: &Shape) -> Self {
-        let sums = Sums::new(&shape.trees);
-        let words: Vec<usize> =
-            shape.features.iter().flat_map(|feature| CodeWords::new(feature).words).collect();
-        if fit_containers(words.into_iter(), shape.features.len(), sums.0) {
-            return Stages::least_of_tofino(shape);
-        }
-        let alone = |feature: &FeatureShape| code_stages(std::slice::from_ref(feature));
-        let codes = shape.features.iter().map(alone).sum();
-        Stages { codes, ..Stages::least_of_tofino(shape) }
-    }
-
-    /// The same, if features share stages as far as these have room.
-    pub(crate) fn least_of_tofino(shape: &Shape) -> Self {
-        Stages {
-            codes: code_stages(&shape.features),
-            trees: Sums::new(&shape.trees).tree_stages(&shape.trees),
-            ..Stages::by_dependencies(shape)
-        }
-    }
-
     /// All steps.
     pub(crate) fn total(&self) -> usize {
         self.codes + self.trees + self.additions + self.vote
     }
-}
-
-/// Stages that these features fill with their keys, entries and action data.
-fn code_stages(features: &[FeatureShape]) -> usize {
-    let data = |feature: &FeatureShape| CodeWords::new(feature).words.iter().sum::<usize>();
-    let data_bits: usize = features.iter().map(data).sum();
-    let blocks: usize = features.iter().map(|feature| blocks(VALUE_BITS, feature.entries)).sum();
-    let groups = features.len().div_ceil(KEY_BITS / BLOCK_BITS);
-    groups.max(blocks.div_ceil(BLOCKS)).max(data_bits.div_ceil(ACTION_BITS))
 }
 
 /// TCAM blocks of a table.
@@ -126,35 +85,6 @@ mod tests {
 
     fn trees(count: usize, key_bits: usize, entries: usize) -> Vec<TreeShape> {
         (0..count).map(|number| TreeShape { number, entries, key_bits }).collect()
-    }
-
-    /// What p4c-barefoot placed of forests of these trees and depths, with pinned words.
-    #[test]
-    fn features_share_a_stage_where_their_words_are_pinned() {
-        let shape = |count: usize, bits: usize, entries: usize| {
-            let code = |tree| (tree, bits);
-            let feature = |column| FeatureShape {
-                column,
-                entries: 30,
-                codes: (0..count).map(code).collect(),
-            };
-            Shape {
-                features: (0..4).map(feature).collect(),
-                trees: trees(count, 4 * bits, entries),
-                score_bits: 16,
-                vote_entries: 10,
-            }
-        };
-        for (count, bits, entries, placed) in
-            [(2, 4, 15, 4), (4, 4, 15, 5), (8, 4, 15, 6), (8, 7, 60, 6), (4, 12, 200, 5)]
-        {
-            assert_eq!(Stages::of_tofino(&shape(count, bits, entries)).total(), placed, "{count}");
-        }
-        // 64 words of 32 bits are more than ingress has: a layout of 8 trees of depth 6.
-        let large = shape(8, 64, 60);
-        // Each feature then has a stage, where their action data alone would fill two.
-        let codes = [Stages::of_tofino(&large).codes, Stages::least_of_tofino(&large).codes];
-        assert_eq!(codes, [4, 2]);
     }
 
     #[test]

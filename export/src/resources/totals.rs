@@ -31,8 +31,4 @@ pub struct TableTotals {
     /// Stages of the P4 program by dependencies alone: features, trees that add to the same sum,
     /// additions two at a time, the vote. 0 if the answer is the same for every row.
     pub stages: usize,
-    /// The same, if each feature takes a stage of Tofino of its own, and each of the other steps as many
-    /// as its keys, entries and action data need: an estimate, no placement.
-    #[serde(default)]
-    pub tofino_stages: usize,
 }

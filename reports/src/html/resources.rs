@@ -31,7 +31,6 @@ fn totals(page: &mut Body, totals: &TableTotals) {
     let rows = [
         ("tables", size(totals.tables)),
         ("stages by dependencies, not placement", size(totals.stages)),
-        ("stages of Tofino by our estimate, not placement", size(totals.tofino_stages)),
         ("ternary entries, with default actions", Cell::Count(Some(totals.ternary_entries))),
         ("ternary entries to load as P4", Cell::Count(Some(totals.loaded_entries))),
         (

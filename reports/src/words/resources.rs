@@ -12,7 +12,7 @@ pub fn resources_text(resources: &TableResources) -> String {
         "\
 {} trees of depth {}: {} splits, {} leaves; {} bytes as .dct
 As match-action tables ({}):
-  tables            {}, in {} stages by dependencies, {} of Tofino by our estimate; not placed
+  tables            {}, in {} stages by dependencies; not placed
   ternary entries   {}{share}; {} to load as P4
   range entries     {}, if a device matches ranges
   TCAM key          {} bits, and as many of mask
@@ -28,7 +28,6 @@ As match-action tables ({}):
         resources.note,
         totals.tables,
         totals.stages,
-        totals.tofino_stages,
         totals.ternary_entries,
         totals.loaded_entries,
         totals.range_entries,

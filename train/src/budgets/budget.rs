@@ -21,8 +21,6 @@ pub enum Resource {
     LoadedEntries,
     /// Stages of the P4 program by dependencies alone.
     Stages,
-    /// Stages of Tofino, an estimate.
-    TofinoStages,
 }
 
 /// Limits on a forest's resources. As text: `RESOURCE=NUMBER`, several separated by commas.
@@ -36,13 +34,13 @@ pub struct Budget {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a budget; expected RESOURCE=NUMBER, with one of ternary-entries, range-entries, \
-    bits, dct-bytes, thresholds, loaded-entries, stages and tofino-stages, each at most once"
+    bits, dct-bytes, thresholds, loaded-entries and stages, each at most once"
 )]
 pub struct NotABudget(String);
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 8] = [
+    pub const ALL: [Resource; 7] = [
         Resource::TernaryEntries,
         Resource::RangeEntries,
         Resource::Bits,
@@ -50,7 +48,6 @@ impl Resource {
         Resource::Thresholds,
         Resource::LoadedEntries,
         Resource::Stages,
-        Resource::TofinoStages,
     ];
 
     /// Its name in a budget.
@@ -63,7 +60,6 @@ impl Resource {
             Resource::Thresholds => "thresholds",
             Resource::LoadedEntries => "loaded-entries",
             Resource::Stages => "stages",
-            Resource::TofinoStages => "tofino-stages",
         }
     }
 }
