@@ -199,15 +199,11 @@ impl PacketFile {
     fn read_pcap_header(&mut self) -> Result<(), DataError> {
         self.fill(24)?;
         let header: PcapHeader = match parse_pcap_header(&self.buffer) {
-            Ok((_, header)) if !is_variant(&self.buffer) => header,
-            Ok(_) => {
+            _ if is_variant(&self.buffer) => {
                 let problem = "is a pcap file of a variant with more fields in each packet";
                 return Err(DataError::file(&self.file, problem, "convert it: editcap -F pcap"));
             }
-            Err(_) if is_variant(&self.buffer) => {
-                let problem = "is a pcap file of a variant with more fields in each packet";
-                return Err(DataError::file(&self.file, problem, "convert it: editcap -F pcap"));
-            }
+            Ok((_, header)) => header,
             Err(_) => return Err(self.damaged("its header is incomplete")),
         };
         // The upper bits say how long a checksum at the end of packets is.
@@ -259,11 +255,10 @@ impl PacketFile {
         Ok(Record::Packet { interface: 0, link_type, time, bytes, original_bytes: origlen })
     }
 
-    fn next_block(&mut self, big_endian: bool) -> Result<Record, DataError> {
+    fn next_block(&mut self, mut big_endian: bool) -> Result<Record, DataError> {
         if !self.fill(12)? {
             return Ok(Record::End);
         }
-        let mut big_endian = big_endian;
         if self.buffer.starts_with(&SECTION_MAGIC) {
             big_endian = match number(&self.buffer, 8, false) {
                 0x1a2b_3c4d => false,
