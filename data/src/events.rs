@@ -8,6 +8,7 @@ mod check;
 mod clocks;
 mod columns;
 mod describe;
+mod event_file;
 mod file_kind;
 mod files;
 mod format;

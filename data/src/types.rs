@@ -14,6 +14,7 @@ mod provenance;
 pub mod random;
 mod settings;
 mod spec;
+mod specs;
 mod threads;
 mod trace_meta;
 
@@ -28,6 +29,7 @@ pub use pause::{Pause, PauseChange, PauseSchedule};
 pub use printable::{printable, printable_line};
 pub use provenance::{CaptureFacts, InputProvenance, SilentPort, TapFacts};
 pub use settings::{CollectSettings, Departures, Label, OnBadRow, UnknownWord, Victim};
-pub use spec::{PortId, Scheduler, SpecError, SwitchSpec, SwitchSpecs};
+pub use spec::{PortId, Scheduler, SpecError, SwitchSpec};
+pub use specs::SwitchSpecs;
 pub use threads::Threads;
 pub use trace_meta::{AVERAGE_NS3_TRUNC, TRACE_SCHEMA_VERSION, TraceMeta};

@@ -12,6 +12,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod work;
+mod work_tree;
 
 pub use budget::{Budget, NotABudget, Resource};
 pub use cost::{ForestCost, TreeOutline};

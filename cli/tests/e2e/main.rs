@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 mod bad_input;
+mod bad_output;
 mod capture_draft;
 mod carrying_over;
 mod counters;

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const FIRST_LOOK: u64 = 1 << 16;
 /// Packets of all captures that are read to draft rules, at most.
 const MOST_DRAFTED: usize = 1 << 23;
+/// Captures with wrong clocks that a sentence names, at most.
+const MOST_NAMED: usize = 8;
 
 /// Watches the packets of captures in order of time.
 pub(super) struct MergedCaptures {
@@ -75,6 +77,40 @@ impl MergedCaptures {
     /// These links; files have these names.
     pub(super) fn links_over_rate(&self, files: &[&str]) -> Vec<OverRate> {
         self.rates.over(&self.specs, files)
+    }
+
+    /// By how much clocks of captures differ at least, in a sentence; none if nothing shows it. Files have these
+    /// names.
+    pub(super) fn clock_remark(&self, files: &[&str]) -> Option<String> {
+        if self.sightings.clocks_are_unknown() {
+            return Some(
+                "whether the clocks of these captures agree is not known: none holds an acknowledgement of TCP of \
+                 another's data; a difference of 100 us changes LQD's drops (docs/pcap.md)"
+                    .to_owned(),
+            );
+        }
+        let (packets, most_ns) = self.sightings.early_acknowledgements()?;
+        Some(format!(
+            "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
+             the clocks of these captures differ by that at least; {}; shift them (editcap -t), or capture with one \
+             clock (docs/pcap.md)",
+            self.wrong_clocks(files)
+        ))
+    }
+
+    /// The captures whose clocks are wrong, in words.
+    fn wrong_clocks(&self, files: &[&str]) -> String {
+        let wrong = self.facts(None).into_iter().filter_map(|(place, facts)| {
+            let ns = facts.clock_ahead_ns;
+            let (by, side) = (ns.unsigned_abs(), if ns > 0 { "ahead" } else { "behind" });
+            Some(format!("{} is {by} ns {side}", files.get(place)?)).filter(|_| ns != 0)
+        });
+        let wrong: Vec<String> = wrong.collect();
+        let more = match wrong.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}", wrong[..wrong.len().min(MOST_NAMED)].join(", "))
     }
 
     /// Whether it is time to [check](Self::check) captures.

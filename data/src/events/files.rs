@@ -1,6 +1,7 @@
 //! Packet events of several files, merged by time.
 
 use super::captures::MergedCaptures;
+use super::event_file::{EventFile, Parked};
 use super::format::EventOptions;
 use super::gate::Problem;
 use super::ingress_rate::OverRate;
@@ -8,9 +9,9 @@ use super::reader::EventReader;
 use super::rule_use::unmet;
 use crate::capture::{MirrorClocks, Sight};
 use crate::drop_reports::{DropJoin, DropReports, JoinPacket};
-use crate::io::{objects, shown};
+use crate::io::shown;
 use crate::tables::BATCH_ROWS;
-use crate::{DataError, Event, EventBatch, InputNote, InputProvenance, SwitchSpec, SwitchSpecs};
+use crate::{DataError, EventBatch, InputNote, InputProvenance, SwitchSpec, SwitchSpecs};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::path::{Path, PathBuf};
@@ -18,16 +19,13 @@ use std::path::{Path, PathBuf};
 /// Files that are open at once, at most. Each holds a batch of events in memory.
 const MOST_OPEN: usize = 128;
 
-/// Captures with wrong clocks that a sentence names, at most.
-const MOST_NAMED: usize = 8;
-
 /// Reads and checks the packet events of one file or several. Events of equal time come in the order
 /// of the files. Each file must be sorted by time.
 ///
 /// Of many files, each is opened when its first event is due and closed after its last: rotated captures follow
 /// each other.
 pub struct EventFiles {
-    files: Vec<OneFile>,
+    files: Vec<EventFile>,
     specs: SwitchSpecs,
     /// How many columns of the user's own each event has.
     own_columns: usize,
@@ -50,45 +48,6 @@ enum State {
     Done,
 }
 
-struct OneFile {
-    /// Closed before its first event is due, and after its last.
-    reader: EventReader,
-    /// How to open it when its first event is due.
-    parked: Option<Box<Parked>>,
-    events: std::vec::IntoIter<Event>,
-    /// The user's own columns, as in a batch.
-    own: std::vec::IntoIter<u32>,
-    /// Of a capture, what each event's packet says of itself.
-    sights: std::vec::IntoIter<(u32, Sight)>,
-}
-
-/// A file that was looked into and closed.
-struct Parked {
-    path: PathBuf,
-    options: EventOptions,
-    first_ns: u64,
-}
-
-impl OneFile {
-    fn new(reader: EventReader) -> Self {
-        let (events, own) = (Vec::new().into_iter(), Vec::new().into_iter());
-        OneFile { reader, parked: None, events, own, sights: Vec::new().into_iter() }
-    }
-
-    /// Learns when its first event is, and closes it.
-    fn park(&mut self, path: &Path, options: EventOptions) -> Result<(), DataError> {
-        if !can_be_opened_again(path) {
-            return Ok(());
-        }
-        let first = self.reader.next().transpose()?;
-        self.reader.close();
-        // Without an event it is due at once, so that what it has beside events is read.
-        let first_ns = first.map_or(0, |batch| batch.events[0].time_ns);
-        self.parked = Some(Box::new(Parked { path: path.to_owned(), options, first_ns }));
-        Ok(())
-    }
-}
-
 impl EventFiles {
     /// Opens the events at `paths`; `-` is standard input. Of several captures without rules for
     /// ports, the first is of port 0, the next of port 1, and so on.
@@ -104,7 +63,7 @@ impl EventFiles {
             let named = || switch_in_path(path).and_then(|switch| switch.parse().ok());
             let switch_id = options.switch_id.or_else(named);
             let options = EventOptions { port, switch_id, ..options.clone() };
-            let mut file = OneFile::new(EventReader::open_among(path, options.clone(), &clocks)?);
+            let mut file = EventFile::new(EventReader::open_among(path, options.clone(), &clocks)?);
             if paths.len() > MOST_OPEN {
                 file.park(path, options)?;
             }
@@ -139,7 +98,7 @@ impl EventFiles {
 
     /// Which ports captures are for by their order: the port and the file of each.
     pub fn ports_by_order(&self) -> Vec<(u16, String)> {
-        let ports = self.files.iter().filter_map(|OneFile { reader, .. }| {
+        let ports = self.files.iter().filter_map(|EventFile { reader, .. }| {
             let (_, port) = reader.one_port()?;
             Some((port, reader.file().to_owned()))
         });
@@ -164,11 +123,11 @@ impl EventFiles {
     /// # Errors
     /// If there are none or too many, or they describe different switches.
     pub fn merge(readers: Vec<EventReader>) -> Result<Self, DataError> {
-        EventFiles::merge_files(readers.into_iter().map(OneFile::new).collect())
+        EventFiles::merge_files(readers.into_iter().map(EventFile::new).collect())
     }
 
-    fn merge_files(files: Vec<OneFile>) -> Result<Self, DataError> {
-        let Some(OneFile { reader: first, .. }) = files.first() else { return Err(no_files()) };
+    fn merge_files(files: Vec<EventFile>) -> Result<Self, DataError> {
+        let Some(EventFile { reader: first, .. }) = files.first() else { return Err(no_files()) };
         let specs = first.specs().clone();
         let others = files.iter().map(|file| &file.reader);
         if let Some(other) = others.into_iter().find(|reader| *reader.specs() != specs) {
@@ -224,7 +183,7 @@ impl EventFiles {
         let first_capture = self.files.iter().position(|file| file.reader.is_capture());
         let of_all = self.notes_of_all_captures();
         let facts = self.captures.facts(first_capture);
-        let of_file = |(place, OneFile { reader, .. }): (usize, &OneFile)| {
+        let of_file = |(place, EventFile { reader, .. }): (usize, &EventFile)| {
             let mut provenance = reader.provenance();
             // The others say what happened to their packets; of these nobody knows.
             let silent = [
@@ -270,51 +229,20 @@ impl EventFiles {
     /// By how much clocks of captures differ at least, in a sentence; none if nothing shows it. Complete once the iterator
     /// has ended.
     pub fn clock_remark(&self) -> Option<String> {
-        let sightings = self.captures.sightings();
-        if sightings.clocks_are_unknown() {
-            return Some(
-                "whether the clocks of these captures agree is not known: none holds an acknowledgement of TCP of \
-                 another's data; a difference of 100 us changes LQD's drops (docs/pcap.md)"
-                    .to_owned(),
-            );
-        }
-        let (packets, most_ns) = sightings.early_acknowledgements()?;
-        Some(format!(
-            "{packets} acknowledgements of TCP come before the data that they acknowledge, by up to {most_ns} ns: \
-             the clocks of these captures differ by that at least; {}; shift them (editcap -t), or capture with one \
-             clock (docs/pcap.md)",
-            self.wrong_clocks()
-        ))
-    }
-
-    /// The captures whose clocks are wrong, in words.
-    fn wrong_clocks(&self) -> String {
-        let facts = self.captures.facts(None);
-        let wrong = facts.into_iter().filter_map(|(place, facts)| {
-            let ns = facts.clock_ahead_ns;
-            let (by, side) = (ns.unsigned_abs(), if ns > 0 { "ahead" } else { "behind" });
-            Some(format!("{} is {by} ns {side}", self.files.get(place)?.reader.file()))
-                .filter(|_| ns != 0)
-        });
-        let wrong: Vec<String> = wrong.collect();
-        let more = match wrong.len().saturating_sub(MOST_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!("{}{more}", wrong[..wrong.len().min(MOST_NAMED)].join(", "))
+        self.captures.clock_remark(&self.names())
     }
 
     /// Links that bring more than their line rate allows, those by the most bytes first. Complete once the iterator has
     /// ended.
     pub fn links_over_rate(&self) -> Vec<OverRate> {
-        let names: Vec<&str> = self.files.iter().map(|file| file.reader.file()).collect();
-        self.captures.links_over_rate(&names)
+        self.captures.links_over_rate(&self.names())
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.files.iter().map(|file| file.reader.file()).collect()
     }
 
     fn next_batch(&mut self) -> Result<Option<EventBatch>, DataError> {
-        if self.join.is_none() {
-            return self.next_merged(&mut Vec::new());
-        }
         loop {
             let mut packets = Vec::new();
             let merged = self.next_merged(&mut packets)?;
@@ -401,7 +329,7 @@ impl EventFiles {
     /// be equal.
     fn refuse_repeats(&self) -> Result<(), DataError> {
         let mut files: BTreeMap<String, &str> = BTreeMap::new();
-        for OneFile { reader, .. } in self.files.iter().filter(|_| self.files.len() > 1) {
+        for EventFile { reader, .. } in self.files.iter().filter(|_| self.files.len() > 1) {
             let InputProvenance { sha256, events, .. } = reader.provenance();
             if events == 0 || reader.one_port().is_some() {
                 continue;
@@ -422,26 +350,12 @@ impl EventFiles {
             EventReader::open_among(&parked.path, parked.options, &self.clocks)?;
         self.look_ahead(place)
     }
-
     /// Notes the time of the next event of a file.
     fn look_ahead(&mut self, place: usize) -> Result<(), DataError> {
-        let file = &mut self.files[place];
-        while file.events.as_slice().is_empty() {
-            match file.reader.next().transpose()? {
-                Some(batch) => {
-                    file.events = batch.events.into_iter();
-                    file.sights = file.reader.take_sights().into_iter();
-                    file.own = batch.own.into_iter();
-                }
-                None => {
-                    file.reader.close();
-                    self.open -= 1;
-                    return Ok(());
-                }
-            }
+        match self.files[place].next_ns()? {
+            Some(time_ns) => self.next.push(Reverse((time_ns, place))),
+            None => self.open -= 1,
         }
-        let time_ns = file.events.as_slice()[0].time_ns;
-        self.next.push(Reverse((time_ns, place)));
         Ok(())
     }
 }
@@ -461,7 +375,7 @@ pub fn switch_in_path(path: &Path) -> Option<&str> {
 }
 
 /// Captures without rules get their ports by their order only if they are alone, one for each port.
-fn check_ports(files: &[OneFile]) -> Result<(), DataError> {
+fn check_ports(files: &[EventFile]) -> Result<(), DataError> {
     let readers = files.iter().map(|file| &file.reader);
     let unruled: Vec<_> = readers.filter_map(|one| Some((one, one.one_port()?.0))).collect();
     let Some((first, switch_id)) = unruled.first() else { return Ok(()) };
@@ -503,11 +417,6 @@ fn check_open(open: usize, file: &str) -> Result<(), DataError> {
     let problem = format!("is one of {open} files whose events are of the same time");
     let hint = format!("at most {MOST_OPEN} are read at once; merge some of them first (mergecap)");
     Err(DataError::file(file, problem, hint))
-}
-
-/// Whether a file gives the same bytes a second time: no standard input, no pipe.
-fn can_be_opened_again(path: &Path) -> bool {
-    objects::is_object(path) || path.metadata().is_ok_and(|found| found.is_file())
 }
 
 impl Iterator for EventFiles {

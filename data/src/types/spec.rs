@@ -1,8 +1,6 @@
 //! Switch descriptions (`docs/switch.md`): what a shared-buffer switch is made of.
 
-use super::not_modelled::refusal;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Output port number.
 pub type PortId = u16;
@@ -74,7 +72,7 @@ pub struct SpecError {
     pub problem: String,
 }
 
-fn wrong(field: &'static str, problem: impl Into<String>) -> SpecError {
+pub(super) fn wrong(field: &'static str, problem: impl Into<String>) -> SpecError {
     SpecError { field, problem: problem.into() }
 }
 
@@ -147,59 +145,6 @@ impl SwitchSpec {
     }
 }
 
-/// The switches of one input: one description for all of them, or one for each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SpecsText", into = "SpecsText")]
-pub enum SwitchSpecs {
-    /// Every switch is like this.
-    Same(SwitchSpec),
-    /// By switch number.
-    Each(BTreeMap<u16, SwitchSpec>),
-}
-
-impl SwitchSpecs {
-    /// Queues of all switches of an input together, at most. A report keeps about 2 KB for each.
-    pub const MOST_QUEUES: usize = 1 << 18;
-
-    /// The description of switch `id`, if there is one.
-    pub fn get(&self, id: u16) -> Option<&SwitchSpec> {
-        match self {
-            SwitchSpecs::Same(spec) => Some(spec),
-            SwitchSpecs::Each(specs) => specs.get(&id),
-        }
-    }
-
-    /// Every description, in order of switch number.
-    pub fn all(&self) -> impl Iterator<Item = &SwitchSpec> {
-        let (same, each) = match self {
-            SwitchSpecs::Same(spec) => (Some(spec), None),
-            SwitchSpecs::Each(specs) => (None, Some(specs.values())),
-        };
-        same.into_iter().chain(each.into_iter().flatten())
-    }
-
-    /// Says that there are too many queues.
-    pub(crate) fn too_many(queues: usize) -> String {
-        let most = SwitchSpecs::MOST_QUEUES;
-        format!(
-            "makes {queues} queues in all, at most {most} are kept at once; give fewer switches at a time"
-        )
-    }
-
-    /// Parses a switch description file.
-    ///
-    /// # Errors
-    /// The TOML parser's message, which names the line and what is wrong with it.
-    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        toml::from_str(text)
-    }
-
-    /// The description as a TOML file.
-    pub fn to_toml(&self) -> String {
-        toml::to_string_pretty(self).expect("a switch description has only TOML's types")
-    }
-}
-
 /// A value for every port or queue, or a list with one each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected one value, or a list of them")]
@@ -239,13 +184,13 @@ const MOST_BASE_RTT_NS: u64 = 1_000_000_000_000;
 /// A switch description as it is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SpecText {
-    ports: u16,
+pub(super) struct SpecText {
+    pub(super) ports: u16,
     line_rate_bps: OneOrEach<u64>,
     buffer_bytes: u64,
     base_rtt_ns: u64,
     #[serde(default = "one")]
-    queues_per_port: u8,
+    pub(super) queues_per_port: u8,
     #[serde(default)]
     scheduler: Scheduler,
     #[serde(default)]
@@ -295,21 +240,18 @@ impl TryFrom<SpecText> for SwitchSpec {
         if queues == 0 {
             return Err(wrong("queues_per_port", "is 0, a port has at least one queue"));
         }
-        if ports * queues > SwitchSpec::MOST_QUEUES {
+        let (all, most) = (ports * queues, SwitchSpec::MOST_QUEUES);
+        if all > most {
             let problem = format!(
-                "{ports} ports of {queues} queues are {} queues, a switch has at most {}",
-                ports * queues,
-                SwitchSpec::MOST_QUEUES
+                "{ports} ports of {queues} queues are {all} queues, a switch has at most {most}"
             );
             return Err(wrong("queues_per_port", problem));
         }
-        let buffer_bytes =
-            u32::try_from(text.buffer_bytes).ok().filter(|&bytes| bytes > 0).ok_or_else(|| {
-                wrong(
-                    "buffer_bytes",
-                    format!("is {}, expected 1 to {} bytes", text.buffer_bytes, u32::MAX),
-                )
-            })?;
+        let buffer_bytes = u32::try_from(text.buffer_bytes).unwrap_or(0);
+        if buffer_bytes == 0 {
+            let problem = format!("is {}, expected 1 to {} bytes", text.buffer_bytes, u32::MAX);
+            return Err(wrong("buffer_bytes", problem));
+        }
         if text.base_rtt_ns == 0 {
             return Err(wrong("base_rtt_ns", "is 0, the moving averages need a time constant"));
         }
@@ -420,121 +362,6 @@ impl From<SwitchSpec> for SpecText {
             slack_bytes: spec.slack_bytes,
             name: spec.name,
             role: spec.role,
-        }
-    }
-}
-
-/// Several switches as they are written: `[[switch]]` tables with an `id`.
-#[derive(Clone, Debug, Serialize)]
-struct ListText {
-    switch: Vec<NumberedText>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct NumberedText {
-    id: u16,
-    #[serde(flatten)]
-    spec: SpecText,
-}
-
-/// Either form. It is a list when a `switch` key is present, so that a mistake in a single description is
-/// reported as what it is.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-enum SpecsText {
-    Each(ListText),
-    Same(SpecText),
-}
-
-impl<'de> Deserialize<'de> for SpecsText {
-    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        use serde::de::Error;
-        let mut table = toml::Table::deserialize(input)?;
-        refuse_known(&table).map_err(D::Error::custom)?;
-        let Some(switches) = table.remove("switch") else {
-            return table.try_into().map(SpecsText::Same).map_err(D::Error::custom);
-        };
-        if let Some(key) = table.keys().next() {
-            let problem = format!("unknown field `{key}` beside [[switch]], expected it in each");
-            return Err(D::Error::custom(problem));
-        }
-        let toml::Value::Array(switches) = switches else {
-            return Err(D::Error::custom("switch: expected a list of tables, [[switch]]"));
-        };
-        let numbered = |(place, switch)| {
-            NumberedText::read(switch)
-                .map_err(|why| D::Error::custom(format!("[[switch]] number {}{why}", place + 1)))
-        };
-        let switch = switches.into_iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
-        Ok(SpecsText::Each(ListText { switch }))
-    }
-}
-
-impl NumberedText {
-    /// Reads a table. Serde's `flatten` would pass over unknown fields.
-    ///
-    /// # Errors
-    /// What is wrong, after its id.
-    fn read(switch: toml::Value) -> Result<Self, String> {
-        let toml::Value::Table(mut table) = switch else {
-            return Err(": expected a table".to_owned());
-        };
-        let Some(id) = table.remove("id") else { return Err(": missing field `id`".to_owned()) };
-        let place = format!(" (id = {id})");
-        let id = id.try_into().map_err(|_| format!("{place}: id: expected 0 to 65535"))?;
-        refuse_known(&table).map_err(|why| format!("{place}: {why}"))?;
-        let spec = table.try_into();
-        let spec = spec.map_err(|why: toml::de::Error| format!("{place}: {}", why.message()))?;
-        Ok(NumberedText { id, spec })
-    }
-}
-
-/// Refuses what is known and not modelled, with the reason.
-fn refuse_known(table: &toml::Table) -> Result<(), String> {
-    table.keys().find_map(|key| refusal(key)).map_or(Ok(()), Err)
-}
-
-impl TryFrom<SpecsText> for SwitchSpecs {
-    type Error = SpecError;
-
-    fn try_from(text: SpecsText) -> Result<Self, SpecError> {
-        let list = match text {
-            SpecsText::Same(spec) => return Ok(SwitchSpecs::Same(spec.try_into()?)),
-            SpecsText::Each(list) => list.switch,
-        };
-        let mut specs = BTreeMap::new();
-        let of = |NumberedText { spec, .. }: &NumberedText| {
-            usize::from(spec.ports) * usize::from(spec.queues_per_port)
-        };
-        let queues: usize = list.iter().map(of).sum();
-        if queues > SwitchSpecs::MOST_QUEUES {
-            return Err(wrong("switch", SwitchSpecs::too_many(queues)));
-        }
-        for NumberedText { id, spec } in list {
-            let spec = SwitchSpec::try_from(spec).map_err(|SpecError { field, problem }| {
-                wrong(field, format!("{problem} (switch {id})"))
-            })?;
-            if specs.insert(id, spec).is_some() {
-                return Err(wrong("switch.id", format!("{id} is described twice")));
-            }
-        }
-        if specs.is_empty() {
-            return Err(wrong("switch", "is an empty list"));
-        }
-        Ok(SwitchSpecs::Each(specs))
-    }
-}
-
-impl From<SwitchSpecs> for SpecsText {
-    fn from(specs: SwitchSpecs) -> Self {
-        match specs {
-            SwitchSpecs::Same(spec) => SpecsText::Same(spec.into()),
-            SwitchSpecs::Each(specs) => SpecsText::Each(ListText {
-                switch: specs
-                    .into_iter()
-                    .map(|(id, spec)| NumberedText { id, spec: spec.into() })
-                    .collect(),
-            }),
         }
     }
 }

@@ -16,6 +16,7 @@ mod kinds;
 mod merged;
 mod mirror_times;
 mod ns3;
+mod refused_events;
 mod reordered;
 mod sightings;
 mod traces;

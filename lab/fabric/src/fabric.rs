@@ -10,9 +10,11 @@ mod episode;
 mod event_queue;
 mod fitting_flow;
 mod flow;
+mod flow_settings;
 mod flow_state;
 mod hash;
 mod network;
+mod outcome;
 mod packet;
 mod server;
 mod simulation;
@@ -25,7 +27,8 @@ pub use config::{Fabric, FabricConfig, FabricError, OnFull, Paths};
 pub use episode::{DecisionInterval, Decisions, EndedFlows, Episode, EpisodeError, Next};
 pub use event_queue::EventQueue;
 pub use flow::{Connection, Flow, FlowClass, FlowRecord};
-pub use simulation::{FlowError, Simulation, SimulationOutcome};
+pub use outcome::SimulationOutcome;
+pub use simulation::{FlowError, Simulation};
 pub use sink::{
     DroppedPacket, FabricDropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched,
 };

@@ -4,7 +4,6 @@
 //! probability, and Credence runs on the flipped ones. The paper gives neither ports, buffer,
 //! burst rate nor DT's alpha here: [`sweep`] shows what depends on them.
 
-use dropcast_arrivals::{BurstTraffic, WorkloadError};
 use dropcast_data::SwitchSpec;
 use dropcast_data::random::mix;
 use dropcast_pipeline::PipelineError;
@@ -14,6 +13,8 @@ use dropcast_switch::{
 };
 use std::fmt;
 use std::sync::Arc;
+
+pub use traffic::{Fig14Case, Fig14Traffic};
 
 /// Probabilities that are measured: 0, 0.1 .. 1, as on the figure's axis.
 pub const FLIP_PROBABILITIES: [f64; 11] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
@@ -26,89 +27,6 @@ pub const PAPER_RATIO_AT_1: f64 = 2.9;
 
 /// What the paper says (Figure 14).
 pub const PAPER: &str = "LQD/Credence rises from 1 to 2.9; Credence beats DT even at 0.7";
-
-/// Arrivals and the switch they come to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fig14Case {
-    /// Output ports `N`.
-    pub ports: u16,
-    /// Buffer `B`, packets.
-    pub buffer_packets: u32,
-    /// Bursts per slot that the arrivals were made with; only carried along.
-    pub bursts_per_slot: f64,
-    /// Output ports of the packets of each slot, in order of arrival.
-    pub slots: Vec<Vec<u16>>,
-}
-
-/// Where the arrivals of a case come from: full-buffer bursts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fig14Traffic {
-    /// A whole burst arrives in one slot, instead of at most `N` packets in each.
-    pub bursts_at_once: bool,
-    /// Slots.
-    pub slots: u64,
-    /// Seed.
-    pub seed: u64,
-}
-
-/// Ports, buffer per port and load (packets that arrive per slot, as a share of what all ports
-/// send) of the cases in which Credence is held against Dynamic Thresholds: the paper gives none of
-/// them, so each is varied.
-const PORTS: [u16; 3] = [4, 16, 32];
-const BUFFER_PER_PORT: [u32; 3] = [5, 10, 40];
-const LOADS: [f64; 4] = [0.02, 0.05, 0.2, 0.6];
-
-/// Packets of a case that are kept at most; a slot takes as much as ten.
-const MOST_KEPT: f64 = 5e7;
-
-impl Fig14Traffic {
-    /// The arrivals at a switch.
-    ///
-    /// # Errors
-    /// If a number is out of range.
-    pub fn case(
-        &self,
-        ports: u16,
-        buffer_packets: u32,
-        bursts_per_slot: f64,
-    ) -> Result<Fig14Case, WorkloadError> {
-        let traffic = BurstTraffic {
-            ports,
-            burst_packets: buffer_packets,
-            bursts_per_slot,
-            arrivals_per_slot: (!self.bursts_at_once).then_some(usize::from(ports)),
-            slots: self.slots,
-            seed: self.seed,
-        };
-        let slots = traffic.arrivals()?;
-        let kept = self.slots as f64 * (10.0 + bursts_per_slot * f64::from(buffer_packets));
-        if kept > MOST_KEPT {
-            let problem =
-                format!("is {}, too many to keep; give fewer, or fewer packets", self.slots);
-            return Err(WorkloadError::Field { field: "slots", problem });
-        }
-        let slots = slots.collect();
-        Ok(Fig14Case { ports, buffer_packets, bursts_per_slot, slots })
-    }
-
-    /// The same question for other switches and burst rates.
-    ///
-    /// # Errors
-    /// Those of [`Fig14Traffic::case`].
-    pub fn other_cases(&self) -> Result<Vec<Fig14Case>, WorkloadError> {
-        let mut cases = Vec::new();
-        for ports in PORTS {
-            for per_port in BUFFER_PER_PORT {
-                for load in LOADS {
-                    let buffer = u32::from(ports) * per_port;
-                    let bursts_per_slot = load * f64::from(ports) / f64::from(buffer);
-                    cases.push(self.case(ports, buffer, bursts_per_slot)?);
-                }
-            }
-        }
-        Ok(cases)
-    }
-}
 
 /// How often predictions are flipped, and from which seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -280,9 +198,8 @@ pub fn measure(case: &Fig14Case, options: &Fig14Options) -> Result<Fig14, Fig14E
         ratio: ratio(lqd_transmitted, transmitted),
         transmitted: spread(transmitted.iter().map(|&n| n as f64)),
     };
-    let constant = |policy: &PolicySpec| match is_predicted(policy) {
-        true => Ok(None),
-        false => runs.count_of(policy, None).map(Some),
+    let constant = |policy: &PolicySpec| {
+        (!is_predicted(policy)).then(|| runs.count_of(policy, None)).transpose()
     };
     let constant: Vec<Option<u64>> =
         options.policies.iter().map(constant).collect::<Result<_, BuildError>>()?;
@@ -320,10 +237,8 @@ pub fn sweep(
     };
     let policies = options.policies.iter().filter(is_compared).cloned().collect();
     let options = Fig14Options { policies, ..options.clone() };
-    cases
-        .into_iter()
-        .map(|case| Ok(measure(&case, &options)?.against_dynamic_thresholds(&case)))
-        .collect()
+    let row = |case| Ok(measure(&case, &options)?.against_dynamic_thresholds(&case));
+    cases.into_iter().map(row).collect()
 }
 
 impl Fig14 {
@@ -497,6 +412,8 @@ fn spread(values: impl Iterator<Item = f64> + Clone) -> Spread {
         max: values.fold(f64::NEG_INFINITY, f64::max),
     }
 }
+
+mod traffic;
 
 #[cfg(test)]
 mod tests;

@@ -17,8 +17,7 @@ use crate::PipelineError;
 pub use crate::files::manifest::MANIFEST_VERSION;
 use crate::files::manifest::PART;
 pub(crate) use crate::files::manifest::{FolderEntry, MANIFEST, Manifest, TraceEntry};
-use crate::files::{FolderLock, create_folder, real, spare_inputs};
-use crate::files::{Group, groups};
+use crate::files::{FolderLock, Group, create_folder, groups, real, spare_inputs};
 use crate::progress::Progress;
 use crate::settings::TracerSettings;
 use dropcast_data::{
@@ -78,25 +77,7 @@ impl FolderJob<'_> {
         output: &Path,
         progress: &dyn Progress,
     ) -> Result<FolderCollected, PipelineError> {
-        let is_file = output.extension().is_some() && !output.is_dir();
-        if is_file || output.as_os_str() == "-" {
-            let problem = "the events are a folder; name a folder for their labelled traces";
-            return Err(PipelineError::setting("output", problem));
-        }
-        self.settings.check()?;
-        keep_apart(input, output)?;
-        let groups = groups(input)?;
-        if groups.is_empty() {
-            return Err(PipelineError::unfit(input.display(), "holds no files of events"));
-        }
-        if let Some(group) = groups.iter().find(|group| group.folder.to_str().is_none()) {
-            let problem = "has a name that is not UTF-8, which a manifest cannot hold; rename it";
-            return Err(PipelineError::unfit(group.place().display(), problem));
-        }
-        if self.options.drops.is_some() {
-            let named = groups.iter().map(switch_of).collect::<Result<BTreeSet<_>, _>>()?;
-            refuse_several(input, named.into_iter())?;
-        }
+        let groups = self.groups(input, output)?;
         let _lock = lock(output)?;
         progress.begin("collect");
         let threads = Threads::new(self.threads);
@@ -162,8 +143,7 @@ impl FolderJob<'_> {
             manifest.write(output)?;
         }
         let counts = Counts::sum(manifest.traces().map(|trace| &trace.counts));
-        let Counts { rows, drops, .. } = counts;
-        progress.end(&format!("{rows} rows, {drops} drops"));
+        progress.end(&format!("{} rows, {} drops", counts.rows, counts.drops));
         let drops = self.options.drops.as_ref();
         let folders = manifest.folders.values().map(|folder| parted(folder, drops));
         let (events, reports): (Vec<_>, Vec<_>) = folders.unzip();
@@ -173,6 +153,30 @@ impl FolderJob<'_> {
         let traces = manifest.traces().count();
         let manifest = output.join(MANIFEST);
         Ok(FolderCollected { manifest, labelled, kept, traces, counts, skipped, notes })
+    }
+
+    /// The events under `input` by folder, once the settings and the places are found to be sound.
+    fn groups(&self, input: &Path, output: &Path) -> Result<Vec<Group>, PipelineError> {
+        let is_file = output.extension().is_some() && !output.is_dir();
+        if is_file || output.as_os_str() == "-" {
+            let problem = "the events are a folder; name a folder for their labelled traces";
+            return Err(PipelineError::setting("output", problem));
+        }
+        self.settings.check()?;
+        keep_apart(input, output)?;
+        let groups = groups(input)?;
+        if groups.is_empty() {
+            return Err(PipelineError::unfit(input.display(), "holds no files of events"));
+        }
+        if let Some(group) = groups.iter().find(|group| group.folder.to_str().is_none()) {
+            let problem = "has a name that is not UTF-8, which a manifest cannot hold; rename it";
+            return Err(PipelineError::unfit(group.place().display(), problem));
+        }
+        if self.options.drops.is_some() {
+            let named = groups.iter().map(switch_of).collect::<Result<BTreeSet<_>, _>>()?;
+            refuse_several(input, named.into_iter())?;
+        }
+        Ok(groups)
     }
 
     /// The files of reports of drops.

@@ -207,3 +207,8 @@ pub(crate) fn is_counted(tag: u64) -> bool {
 pub(crate) fn number(tag: u64) -> u64 {
     tag >> 3
 }
+
+/// The same packet with a predicted drop.
+pub(crate) fn predicted_drop(packet: &Packet) -> Packet {
+    Packet { id: packet.id | 1, ..*packet }
+}

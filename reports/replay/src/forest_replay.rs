@@ -2,7 +2,7 @@
 //! Credence's result with each.
 
 use crate::arrival::{Arrival, ReplayError};
-use crate::replay::ReplayOptions;
+use crate::lane::ReplayOptions;
 use crate::rival_switch::Site;
 use batch_scores::{BatchScores, KnownScores, ScoredForest};
 use counted_alphas::CountedAlphas;

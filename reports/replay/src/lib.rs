@@ -38,6 +38,7 @@ mod alpha_lanes;
 mod arrival;
 mod forest_replay;
 mod given_threshold;
+mod lane;
 mod optimum;
 mod replay;
 mod rival_switch;
@@ -46,8 +47,9 @@ mod rivals;
 pub use arrival::{Arrival, ArrivalChecker, ReplayError};
 pub use forest_replay::lanes_sent::{AlphasSent, BaselinesSent, LanesSent};
 pub use forest_replay::{ForestReplay, ForestReplayError};
+pub use lane::ReplayOptions;
 pub use optimum::{OptimumReplay, OptimumSent};
-pub use replay::{Dropped, Replay, ReplayOptions, ReplayPolicy, Replayed, dt_alpha, own_policy};
+pub use replay::{Dropped, Replay, ReplayPolicy, Replayed, dt_alpha, own_policy};
 pub use rival_switch::RivalSent;
 pub use rivals::{OraclesByName, OwnPolicy, RivalReplay, RivalsSent, oracle_at};
 

@@ -1,6 +1,6 @@
 //! Switches whose packets carry no more than whether they count.
 
-use crate::replay::ReplayOptions;
+use crate::lane::ReplayOptions;
 use dropcast_data::{Outcome, Pause, PauseSchedule, SwitchSpec, SwitchSpecs};
 use dropcast_forest::Sent;
 use dropcast_switch::{Buffer, LineRate, Observer, Packet, Policy, Removal, Switch};

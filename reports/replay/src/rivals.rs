@@ -1,8 +1,8 @@
 //! Policies by name on the same arrivals, and the optimum.
 
 use crate::arrival::{Arrival, ArrivalChecker, ReplayError};
+use crate::lane::ReplayOptions;
 use crate::optimum::{OptimumReplay, OptimumSent};
-use crate::replay::ReplayOptions;
 use crate::rival_switch::{RivalSent, RivalTally, Site, packet};
 use alphas::{AlphaRivals, alpha_of};
 use dropcast_data::{Pause, SwitchSpec, SwitchSpecs, Threads};

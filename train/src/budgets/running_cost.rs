@@ -2,7 +2,8 @@
 
 use super::budget::Resource;
 use super::cost::{ForestCost, TreeOutline};
-use super::work::{Move, Outline, WorkForest};
+use super::work::{Move, WorkForest};
+use super::work_tree::Outline;
 
 /// The cost of a forest as a sum over trees and features: rating a move takes only the trees and
 /// features it changes.

@@ -2,6 +2,7 @@
 
 use super::state_columns::StateColumns;
 use super::states::StateCounts;
+use super::work_tree::{Outline, Snap, WorkNode, WorkTree, leaf_of, uses, weight};
 use dropcast_forest::{Forest, Node, ScoreHistogram, Tree};
 
 /// One step towards a smaller forest.
@@ -13,7 +14,7 @@ pub(super) enum Move {
     Snap { feature: u16, from: u16, to: u16 },
 }
 
-/// The current forest. Thresholds are indices into the states' possible ones.
+/// The current forest.
 #[derive(Clone)]
 pub(super) struct WorkForest<'s> {
     states: &'s StateColumns<'s>,
@@ -27,21 +28,6 @@ pub(super) struct WorkForest<'s> {
     /// Scores of the rows used for choosing.
     histogram: ScoreHistogram,
     class_weight: [f64; 2],
-}
-
-#[derive(Clone, Copy, Debug)]
-enum WorkNode {
-    Split { feature: u16, threshold: u16, left: u32, right: u32 },
-    Leaf { weight: u8 },
-}
-
-/// The size of a tree without splits that make no difference.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outline {
-    /// Leaves.
-    pub(super) leaves: u64,
-    /// Distinct pairs of a feature and a threshold number, ascending.
-    pub(super) splits: Vec<(u16, u16)>,
 }
 
 /// A state that reaches another leaf after a move.
@@ -133,14 +119,25 @@ impl<'s> WorkForest<'s> {
 
     /// The forest, without unreachable nodes and splits that make no difference.
     pub(super) fn forest(&self) -> Forest {
-        self.forest_of(&self.trees)
+        self.forest_if(None)
     }
 
     /// The forest after a move.
     pub(super) fn forest_after(&self, step: Move) -> Forest {
-        let mut trees = self.trees.clone();
-        self.edit(step).apply(&mut trees);
-        self.forest_of(&trees)
+        self.forest_if(Some(step))
+    }
+
+    fn forest_if(&self, step: Option<Move>) -> Forest {
+        let node = |node: WorkNode| match node {
+            WorkNode::Leaf { weight } => Node::Leaf { weight },
+            WorkNode::Split { feature, threshold, left, right } => {
+                let threshold = self.thresholds(feature)[usize::from(threshold)];
+                Node::Split { feature, threshold, left, right }
+            }
+        };
+        let nodes = |tree| self.tree(tree, step).written().into_iter().map(node).collect();
+        let trees = (0..self.trees.len()).map(|tree| Tree { nodes: nodes(tree) }).collect();
+        Forest { features: self.states.features().to_vec(), vote_threshold: 0, trees }
     }
 
     /// `value` of the scores after a move. The forest is unchanged.
@@ -164,7 +161,16 @@ impl<'s> WorkForest<'s> {
     pub(super) fn make(&mut self, step: Move) {
         let moved = self.moved(step);
         self.count_uses(step);
-        self.edit(step).apply(&mut self.trees);
+        match step {
+            Move::Collapse { tree, node } => {
+                let weight = self.collapsed_weight(tree, node);
+                self.trees[tree][node] = WorkNode::Leaf { weight };
+            }
+            Move::Snap { feature, from, to } => {
+                let snap = Some((feature, from, to));
+                self.trees.iter_mut().flatten().for_each(|node| *node = node.snapped(snap));
+            }
+        }
         for moved in &moved {
             self.rescore(moved.state, moved.weights);
         }
@@ -210,63 +216,6 @@ impl<'s> WorkForest<'s> {
         }
     }
 
-    fn forest_of(&self, trees: &[Vec<WorkNode>]) -> Forest {
-        let features = self.states.features().to_vec();
-        let trees = trees.iter().map(|tree| Tree { nodes: self.nodes(tree) }).collect();
-        Forest { features, vote_threshold: 0, trees }
-    }
-
-    fn nodes(&self, tree: &[WorkNode]) -> Vec<Node> {
-        let mut nodes = Vec::new();
-        let mut reached = vec![(0, u32::MAX); self.states.features().len()];
-        self.write(tree, 0, &mut reached, &mut nodes);
-        nodes
-    }
-
-    /// Writes the subtree of a node whose rows have these lowest and highest values of each
-    /// feature. Splits that send all of them to one side, or whose sides are leaves of equal
-    /// weight, are removed: tables leave them out, and other weights must not bring them back.
-    fn write(
-        &self,
-        tree: &[WorkNode],
-        at: usize,
-        reached: &mut [(u32, u32)],
-        nodes: &mut Vec<Node>,
-    ) {
-        let (feature, number, left, right) = match tree[at] {
-            WorkNode::Leaf { weight } => return nodes.push(Node::Leaf { weight }),
-            WorkNode::Split { feature, threshold, left, right } => {
-                (feature, usize::from(threshold), left as usize, right as usize)
-            }
-        };
-        let column = usize::from(feature);
-        let threshold = self.states.thresholds(feature)[number];
-        let (low, high) = reached[column];
-        if threshold >= high {
-            return self.write(tree, left, reached, nodes);
-        }
-        if threshold < low {
-            return self.write(tree, right, reached, nodes);
-        }
-        let own = nodes.len();
-        nodes.push(Node::Leaf { weight: 0 });
-        let left_at = nodes.len();
-        reached[column] = (low, threshold);
-        self.write(tree, left, reached, nodes);
-        let right_at = nodes.len();
-        reached[column] = (threshold + 1, high);
-        self.write(tree, right, reached, nodes);
-        reached[column] = (low, high);
-        if let [Node::Leaf { weight: a }, Node::Leaf { weight: b }] = nodes[left_at..]
-            && a == b
-        {
-            nodes.truncate(own);
-            return nodes.push(Node::Leaf { weight: a });
-        }
-        let (left, right) = (left_at as u32, right_at as u32);
-        nodes[own] = Node::Split { feature, threshold, left, right };
-    }
-
     /// The trees that a move changes.
     pub(super) fn changed_trees(&self, step: Move) -> Vec<usize> {
         match step {
@@ -285,19 +234,19 @@ impl<'s> WorkForest<'s> {
 
     /// A tree, after a move if one is given, without splits that make no difference.
     pub(super) fn outline(&self, tree: usize, step: Option<Move>) -> Outline {
-        let mut outline = Outline::default();
-        let mut reached = vec![(0, u32::MAX); self.features()];
-        let collapsed = match step {
+        self.tree(tree, step).outline()
+    }
+
+    fn tree(&self, tree: usize, step: Option<Move>) -> WorkTree<'_> {
+        let (mut snap, mut collapsed) = (None, None);
+        match step {
             Some(Move::Collapse { tree: changed, node }) if changed == tree => {
-                Some((node, self.collapsed_weight(tree, node)))
+                collapsed = Some((node, self.collapsed_weight(tree, node)));
             }
-            _ => None,
-        };
-        let view = View { work: self, tree: &self.trees[tree], snap: snap_of(step), collapsed };
-        view.outline(0, &mut reached, &mut outline);
-        outline.splits.sort_unstable();
-        outline.splits.dedup();
-        outline
+            Some(Move::Snap { feature, from, to }) => snap = Some((feature, from, to)),
+            _ => {}
+        }
+        WorkTree { states: self.states, nodes: &self.trees[tree], snap, collapsed }
     }
 
     /// Every split whose children are leaves, in the order of trees and nodes.
@@ -307,12 +256,9 @@ impl<'s> WorkForest<'s> {
             let mut stack = vec![0];
             while let Some(at) = stack.pop() {
                 let WorkNode::Split { left, right, .. } = tree[at] else { continue };
-                let (left, right) = (left as usize, right as usize);
-                let is_leaf = |at: usize| matches!(tree[at], WorkNode::Leaf { .. });
-                if is_leaf(left) && is_leaf(right) {
-                    moves.push(Move::Collapse { tree: number, node: at });
-                }
-                stack.extend([left, right]);
+                let step = Move::Collapse { tree: number, node: at };
+                moves.extend(self.allows(step).then_some(step));
+                stack.extend([left as usize, right as usize]);
             }
         }
         moves.sort_unstable();
@@ -381,16 +327,6 @@ impl<'s> WorkForest<'s> {
         self.allows(step).then_some(step)
     }
 
-    /// What a move does to the trees.
-    fn edit(&self, step: Move) -> Edit {
-        match step {
-            Move::Collapse { tree, node } => {
-                Edit::Leaf { tree, node, weight: self.collapsed_weight(tree, node) }
-            }
-            Move::Snap { feature, from, to } => Edit::Snap((feature, from, to)),
-        }
-    }
-
     /// The states that reach another leaf after a move.
     fn moved(&self, step: Move) -> Vec<Moved> {
         match step {
@@ -399,7 +335,10 @@ impl<'s> WorkForest<'s> {
                 // A state between the two thresholds may change sides.
                 let between = self.states.between(feature, from, to);
                 let trees = self.changed_trees(step);
-                trees.into_iter().flat_map(|tree| self.moved_by_snap(tree, step, between)).collect()
+                trees
+                    .into_iter()
+                    .flat_map(|tree| self.moved_by_snap(tree, (feature, from, to), between))
+                    .collect()
             }
         }
     }
@@ -419,11 +358,10 @@ impl<'s> WorkForest<'s> {
         [left, right].into_iter().flat_map(from_leaf).collect()
     }
 
-    fn moved_by_snap(&self, tree: usize, step: Move, between: &[u32]) -> Vec<Moved> {
+    fn moved_by_snap(&self, tree: usize, snap: Snap, between: &[u32]) -> Vec<Moved> {
         let nodes = &self.trees[tree];
         let moved = between.iter().filter_map(|&state| {
-            let leaves =
-                [None, snap_of(Some(step))].map(|snap| leaf_of(nodes, self.states, state, snap));
+            let leaves = [None, Some(snap)].map(|snap| leaf_of(nodes, self.states, state, snap));
             let weights = leaves.map(|leaf| weight(nodes, leaf));
             (leaves[0] != leaves[1]).then_some(Moved { state, tree, leaves, weights })
         });
@@ -451,130 +389,5 @@ impl<'s> WorkForest<'s> {
     }
 }
 
-/// What a move does to the trees.
-enum Edit {
-    /// A node becomes a leaf.
-    Leaf { tree: usize, node: usize, weight: u8 },
-    /// Splits move to another threshold.
-    Snap(Snap),
-}
-
-impl Edit {
-    fn apply(&self, trees: &mut [Vec<WorkNode>]) {
-        match *self {
-            Edit::Leaf { tree, node, weight } => trees[tree][node] = WorkNode::Leaf { weight },
-            Edit::Snap(snap) => {
-                trees.iter_mut().flatten().for_each(|node| *node = snapped(*node, Some(snap)));
-            }
-        }
-    }
-}
-
-/// A tree as it is after a move.
-struct View<'a> {
-    work: &'a WorkForest<'a>,
-    tree: &'a [WorkNode],
-    snap: Option<Snap>,
-    /// A node that is a leaf of this weight.
-    collapsed: Option<(usize, u8)>,
-}
-
-/// Feature, and the threshold numbers that its splits move from and to.
-type Snap = (u16, u16, u16);
-
-impl View<'_> {
-    /// Measures the subtree of a node whose rows have these lowest and highest values of each
-    /// feature, as [`WorkForest::write`] would write it. Returns the weight if it is a leaf.
-    fn outline(&self, at: usize, reached: &mut [(u32, u32)], outline: &mut Outline) -> Option<u8> {
-        let node = match self.collapsed {
-            Some((node, weight)) if node == at => WorkNode::Leaf { weight },
-            _ => snapped(self.tree[at], self.snap),
-        };
-        let (feature, number, left, right) = match node {
-            WorkNode::Leaf { weight } => {
-                outline.leaves += 1;
-                return Some(weight);
-            }
-            WorkNode::Split { feature, threshold, left, right } => {
-                (feature, threshold, left as usize, right as usize)
-            }
-        };
-        let column = usize::from(feature);
-        let threshold = self.work.states.thresholds(feature)[usize::from(number)];
-        let (low, high) = reached[column];
-        if threshold >= high {
-            return self.outline(left, reached, outline);
-        }
-        if threshold < low {
-            return self.outline(right, reached, outline);
-        }
-        reached[column] = (low, threshold);
-        let below = self.outline(left, reached, outline);
-        reached[column] = (threshold + 1, high);
-        let above = self.outline(right, reached, outline);
-        reached[column] = (low, high);
-        if below.is_some() && below == above {
-            outline.leaves -= 1;
-            return below;
-        }
-        outline.splits.push((feature, number));
-        None
-    }
-}
-
 /// A threshold moves to one of this many nearest possible thresholds on either side.
 const NEAR: u16 = 2;
-
-fn snap_of(step: Option<Move>) -> Option<Snap> {
-    match step {
-        Some(Move::Snap { feature, from, to }) => Some((feature, from, to)),
-        _ => None,
-    }
-}
-
-fn snapped(node: WorkNode, snap: Option<Snap>) -> WorkNode {
-    match (node, snap) {
-        (WorkNode::Split { feature, threshold, left, right }, Some((of, from, to)))
-            if (feature, threshold) == (of, from) =>
-        {
-            WorkNode::Split { feature, threshold: to, left, right }
-        }
-        _ => node,
-    }
-}
-
-/// By feature and threshold number, the reachable splits.
-fn uses(trees: &[Vec<WorkNode>], states: &StateColumns<'_>) -> Vec<Vec<u32>> {
-    let features = 0..states.features().len() as u16;
-    let mut uses: Vec<Vec<u32>> =
-        features.map(|feature| vec![0; states.thresholds(feature).len()]).collect();
-    for tree in trees {
-        let mut stack = vec![0_usize];
-        while let Some(at) = stack.pop() {
-            if let WorkNode::Split { feature, threshold, left, right } = tree[at] {
-                uses[usize::from(feature)][usize::from(threshold)] += 1;
-                stack.extend([left as usize, right as usize]);
-            }
-        }
-    }
-    uses
-}
-
-fn leaf_of(tree: &[WorkNode], states: &StateColumns<'_>, state: u32, snap: Option<Snap>) -> u32 {
-    let mut at = 0_u32;
-    loop {
-        match snapped(tree[at as usize], snap) {
-            WorkNode::Leaf { .. } => return at,
-            WorkNode::Split { feature, threshold, left, right } => {
-                at = if states.is_left(state, feature, threshold) { left } else { right };
-            }
-        }
-    }
-}
-
-fn weight(tree: &[WorkNode], leaf: u32) -> u32 {
-    match tree[leaf as usize] {
-        WorkNode::Leaf { weight } => u32::from(weight),
-        WorkNode::Split { .. } => 0,
-    }
-}

@@ -1,6 +1,8 @@
 //! Descriptions are read as they are written, and mistakes are named.
 
 use super::*;
+use crate::SwitchSpecs;
+use std::collections::BTreeMap;
 
 const LEAF: &str = "
     ports = 20

@@ -2,7 +2,8 @@
 
 use super::config::Fabric;
 use super::flow::FlowRecord;
-use super::simulation::{FlowError, Simulation, SimulationOutcome};
+use super::outcome::SimulationOutcome;
+use super::simulation::{FlowError, Simulation};
 use super::sink::{DroppedPacket, Sink};
 use super::workload::Workload;
 use dropcast_switch::policies::ndt::Steering;

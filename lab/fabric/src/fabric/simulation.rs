@@ -1,59 +1,17 @@
 //! The event loop, and the ends of flows.
 
 use super::config::Fabric;
-use super::flow::{Connection, Flow, FlowClass};
-use super::flow_state::{FlowState, Framing, Path, Phase};
-use super::hash::hash;
+use super::flow::{Connection, Flow};
+use super::flow_settings::FlowSettings;
+use super::flow_state::{FlowState, Path, Phase};
 use super::network::{Counts, Network, NetworkEvent};
+use super::outcome::SimulationOutcome;
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
-use super::sink::{FabricDropReason, Sink};
+use super::sink::Sink;
 use super::workload::Workload;
-use crate::transport::{Ack, CongestionControl, Kept, Segment, Sender, Transport, Tuning};
-use dropcast_arrivals::path_of;
+use crate::transport::{Ack, CongestionControl, Kept, Segment, Transport, Tuning};
 use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
 use std::collections::BTreeMap;
-
-/// The totals of a simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SimulationOutcome {
-    /// Time of the last event, nanoseconds.
-    pub end_ns: u64,
-    /// Events that were processed.
-    pub events: u64,
-    /// Flows that started.
-    pub flows: u64,
-    /// Flows that completed.
-    pub completed: u64,
-    /// Packets that servers sent, including acknowledgements and handshakes.
-    pub packets_sent: u64,
-    /// Packets that reached their server.
-    pub packets_delivered: u64,
-    /// Packets in flight at the end.
-    pub packets_in_flight: u64,
-    /// Packet-hops: packets that crossed a link, once per link.
-    pub hops: u64,
-    /// Marked packets, once per marking switch.
-    pub marked: u64,
-    /// Payload that arrived, bytes, without duplicates.
-    pub received_bytes: u64,
-    /// Between the start of the first flow and that of the last, nanoseconds.
-    pub starting_ns: u64,
-    /// Payload that had arrived when the last flow started, bytes, without duplicates.
-    pub received_while_starting_bytes: u64,
-    dropped: [u64; 4],
-}
-
-impl SimulationOutcome {
-    /// Packets dropped for a reason.
-    pub fn dropped(&self, reason: FabricDropReason) -> u64 {
-        self.dropped[reason as usize]
-    }
-
-    /// Packets dropped.
-    pub fn all_dropped(&self) -> u64 {
-        self.dropped.iter().sum()
-    }
-}
 
 /// A flow that the fabric cannot carry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,7 +57,7 @@ pub struct Simulation<W> {
     waiting: Slab<Flow>,
     /// Idle connections by sender, receiver and transport; the one that was used last is the last.
     idle: BTreeMap<(u16, u16, Transport), Vec<(Kept, Path)>>,
-    rules: Rules,
+    settings: FlowSettings,
     started: u64,
     under_way: u64,
     completed: u64,
@@ -114,17 +72,6 @@ pub struct Simulation<W> {
     /// Kept to save allocations.
     segments: Vec<Segment>,
     follow_ups: Vec<Flow>,
-}
-
-/// Makes a new flow's congestion control.
-type MakeControl = Box<dyn Fn(&Tuning) -> Box<dyn CongestionControl + Send> + Send>;
-
-/// The settings of flows.
-struct Rules {
-    fabric: Fabric,
-    unresponsive_gap_ns: f64,
-    /// In place of a transport's own.
-    control: Option<(Transport, MakeControl)>,
 }
 
 impl<W: Workload> Simulation<W> {
@@ -146,7 +93,7 @@ impl<W: Workload> Simulation<W> {
             flows: Slab::default(),
             waiting: Slab::default(),
             idle: BTreeMap::new(),
-            rules: Rules {
+            settings: FlowSettings {
                 fabric: fabric.clone(),
                 unresponsive_gap_ns: 8e9 / rate_bps,
                 control: None,
@@ -171,7 +118,7 @@ impl<W: Workload> Simulation<W> {
         of: Transport,
         make: impl Fn(&Tuning) -> Box<dyn CongestionControl + Send> + Send + 'static,
     ) -> Self {
-        self.rules.control = Some((of, Box::new(make)));
+        self.settings.control = Some((of, Box::new(make)));
         self
     }
 
@@ -193,7 +140,7 @@ impl<W: Workload> Simulation<W> {
     /// Schedules the first flow and the first sample.
     pub(super) fn begin(&mut self) {
         self.fetch();
-        if self.rules.fabric.config().sample_interval_ns > 0 {
+        if self.settings.fabric.config().sample_interval_ns > 0 {
             self.network.events.schedule(0, NetworkEvent::Sample);
         }
     }
@@ -201,7 +148,7 @@ impl<W: Workload> Simulation<W> {
     /// Processes the next event; returns its time, or `None` at the end.
     pub(super) fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
         let Some((now_ns, event)) = self.network.events.pop() else { return Ok(None) };
-        if now_ns > self.rules.fabric.config().end_ns {
+        if now_ns > self.settings.fabric.config().end_ns {
             return Ok(None);
         }
         self.events += 1;
@@ -261,7 +208,7 @@ impl<W: Workload> Simulation<W> {
 
     fn start(&mut self, flow: Flow, now_ns: u64) -> Result<(), FlowError> {
         let id = self.started;
-        self.rules.fabric.check_flow(&flow).map_err(|problem| FlowError { id, problem })?;
+        self.settings.fabric.check_flow(&flow).map_err(|problem| FlowError { id, problem })?;
         self.started += 1;
         self.starts_ns = Some((self.starts_ns.map_or(now_ns, |(first_ns, _)| first_ns), now_ns));
         self.received_at_start_bytes = self.received_bytes;
@@ -270,8 +217,8 @@ impl<W: Workload> Simulation<W> {
             Connection::Reused => self.idle.get_mut(&flow.ends()).and_then(Vec::pop),
             Connection::Handshake | Connection::New => None,
         };
-        let tuning = self.rules.fabric.tuning(&flow);
-        let state = self.rules.state(id, flow, kept, &tuning, now_ns);
+        let tuning = self.settings.fabric.tuning(&flow);
+        let state = self.settings.state(id, flow, kept, &tuning, now_ns);
         let place = self.flows.add(Some(state));
         let tag = super::network::FlowTag { id, packets: 0 };
         match self.network.tags.get_mut(place as usize) {
@@ -309,11 +256,12 @@ impl<W: Workload> Simulation<W> {
         if number == state.segments {
             return;
         }
-        let most = u64::from(self.rules.fabric.config().segment_bytes);
+        let most = u64::from(self.settings.fabric.config().segment_bytes);
         let bytes = (state.flow.size_bytes - u64::from(number) * most).min(most) as u32;
         let packet = state.data(place, &Segment { number, bytes, is_repeated: false }, now_ns);
         state.next_segment += 1;
-        let gap_ns = (f64::from(packet.size_bytes) * self.rules.unresponsive_gap_ns).ceil() as u64;
+        let gap_ns =
+            (f64::from(packet.size_bytes) * self.settings.unresponsive_gap_ns).ceil() as u64;
         self.network.send(packet, now_ns);
         self.network.events.schedule(now_ns + gap_ns, NetworkEvent::Pace { flow: place });
     }
@@ -358,7 +306,7 @@ impl<W: Workload> Simulation<W> {
             match state.phase {
                 Phase::Connecting => {
                     state.handshake_repeats += 1;
-                    let tuning = self.rules.fabric.tuning(&state.flow);
+                    let tuning = self.settings.fabric.tuning(&state.flow);
                     let by_ns = tuning.handshake_by_ns(now_ns, state.handshake_repeats);
                     state.connect_by_ns = Some(by_ns);
                     let syn = state.syn(place, now_ns);
@@ -387,17 +335,11 @@ impl<W: Workload> Simulation<W> {
                     self.flush(place, now_ns);
                 }
             }
-            // Unresponsive senders repeat nothing.
-            PacketKind::Trimmed => {
+            // Unresponsive senders connect to nobody, and repeat nothing.
+            PacketKind::Syn | PacketKind::Trimmed => {
                 if let Some(state) = self.flows.get(place)
                     && state.flow.transport != Transport::Unresponsive
                 {
-                    let answer = state.answer(place, &arrived, now_ns);
-                    self.network.send(answer, now_ns);
-                }
-            }
-            PacketKind::Syn => {
-                if let Some(state) = self.flows.get(place) {
                     let answer = state.answer(place, &arrived, now_ns);
                     self.network.send(answer, now_ns);
                 }
@@ -416,7 +358,7 @@ impl<W: Workload> Simulation<W> {
 
     fn receive_data<S: Sink>(&mut self, packet: &Packet, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get_mut(packet.flow) else { return };
-        let bytes = packet.size_bytes - self.rules.fabric.config().header_bytes;
+        let bytes = packet.size_bytes - self.settings.fabric.config().header_bytes;
         let before = state.receiver.received_bytes();
         state.receiver.receive(packet.segment, bytes, packet.sent_ns);
         self.received_bytes += state.receiver.received_bytes() - before;
@@ -496,24 +438,17 @@ impl<W: Workload> Simulation<W> {
     fn sample<S: Sink>(&mut self, now_ns: u64, sink: &mut S) {
         self.network.sample(now_ns, sink);
         if self.under_way > 0 || self.has_next || self.waiting.len() > 0 {
-            let interval_ns = self.rules.fabric.config().sample_interval_ns;
+            let interval_ns = self.settings.fabric.config().sample_interval_ns;
             self.network.events.schedule(now_ns + interval_ns, NetworkEvent::Sample);
         }
     }
 
     /// Flows that have not completed, in order of start.
     pub(super) fn report_rest<S: Sink>(&mut self, sink: &mut S) {
-        let mut rest: Vec<_> = self
-            .flows
-            .all()
-            .flatten()
-            .filter(|state| !state.is_reported)
-            .map(FlowState::record)
-            .collect();
+        let rest = self.flows.all().flatten().filter(|state| !state.is_reported);
+        let mut rest: Vec<_> = rest.map(FlowState::record).collect();
         rest.sort_unstable_by_key(|record| record.id);
-        for record in &rest {
-            sink.flow_ended(record);
-        }
+        rest.iter().for_each(|record| sink.flow_ended(record));
     }
 
     pub(super) fn outcome(&self, end_ns: u64) -> SimulationOutcome {
@@ -533,46 +468,6 @@ impl<W: Workload> Simulation<W> {
             received_while_starting_bytes: self.received_at_start_bytes,
             dropped,
         }
-    }
-}
-
-impl Rules {
-    fn state(
-        &self,
-        id: u64,
-        flow: Flow,
-        kept: Option<(Kept, Path)>,
-        tuning: &Tuning,
-        now_ns: u64,
-    ) -> FlowState {
-        let config = self.fabric.config();
-        let segments = flow.size_bytes.div_ceil(u64::from(config.segment_bytes)) as u32;
-        let initial = match flow.class {
-            FlowClass::Incast(_) | FlowClass::Collective(_) if config.whole_answers => segments,
-            _ => config.initial_window_segments,
-        };
-        let hashes = (hash(config.seed, id, 0), hash(config.seed, id, 1));
-        let spine = |hash| if config.spines == 0 { 0 } else { path_of(hash, config.spines) };
-        let drawn = || Path { hashes, spines: (spine(hashes.0), spine(hashes.1)) };
-        let path = kept.as_ref().map_or_else(drawn, |(_, path)| *path);
-        let sender = if let Some((kept, _)) = kept {
-            let slowly = config.slow_start_after_idle.then_some(initial.into());
-            Sender::resume(kept, flow.size_bytes, slowly, tuning, now_ns)
-        } else {
-            let control = match &self.control {
-                Some((of, make)) if *of == flow.transport => make(tuning),
-                _ => flow.transport.control(tuning),
-            };
-            Sender::new(control, flow.size_bytes, initial.into(), tuning)
-        };
-        let framing = Framing {
-            path: Path { spines: flow.spines.unwrap_or(path.spines), ..path },
-            header_bytes: config.header_bytes,
-            data_queue: flow.queue,
-            unscheduled_bytes: self.fabric.bandwidth_delay_bytes(),
-        };
-        let ideal_fct_ns = self.fabric.ideal_fct_ns(&flow);
-        FlowState::new(id, flow, sender, segments, ideal_fct_ns, framing)
     }
 }
 

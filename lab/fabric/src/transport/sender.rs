@@ -12,9 +12,6 @@ use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::tuning::{Recovery, Ticks, Tuning};
 
-/// Duplicate acknowledgements that begin a recovery (RFC 5681).
-const DUPLICATE_THRESHOLD: u32 = 3;
-
 /// The receiver's window until its first acknowledgement of data, bytes: that of a handshake, which
 /// is not scaled (RFC 7323, section 2.2). Afterwards it is never the limit.
 const HANDSHAKE_WINDOW_BYTES: u64 = 65_535;
@@ -373,35 +370,6 @@ impl Sender {
         send.push(Segment { number, bytes, is_repeated });
     }
 
-    /// Reacts to a reported mark, once per window (ns-3: `EnterCwr`).
-    fn note_mark(&mut self, ack: &Ack<'_>, first: u32, delivered: u64) {
-        if ack.next > first && ack.is_marked {
-            if self.ecn_reported < ack.next {
-                self.ecn_reported = ack.next;
-                self.ecn = Ecn::Reported;
-                let keeps_recovering = self.recovery != Recovery::Ns3
-                    && matches!(self.state, State::Recovery | State::Loss);
-                if self.state != State::Reduction && !keeps_recovering {
-                    self.enter_reduction(delivered);
-                }
-            }
-        } else if self.ecn == Ecn::Reported && !ack.is_marked {
-            self.ecn = Ecn::Idle;
-        }
-        self.window.is_marked = self.ecn == Ecn::Reported;
-    }
-
-    /// ns-3: `EnterCwr`.
-    fn enter_reduction(&mut self, delivered: u64) {
-        let in_flight_bytes = self.board.in_flight_bytes();
-        let rule = &mut self.control;
-        self.window.ssthresh_bytes = rule.reduced_bytes(&self.window, in_flight_bytes);
-        self.state = State::Reduction;
-        self.recover = self.board.highest();
-        self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
-        self.reduce(delivered, false);
-    }
-
     /// The receiver got nothing but the header of a segment: it is sent again at once, whatever the window, and
     /// the loss counts as a mark does.
     pub(crate) fn trimmed(&mut self, segment: u32, now_ns: u64, send: &mut Vec<Segment>) {
@@ -415,92 +383,6 @@ impl Sender {
         self.deadline_ns = Some(self.timeout_ns(now_ns));
     }
 
-    /// ns-3: `ProcessAck`.
-    fn process(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
-        let duplicates_before = self.duplicates;
-        self.window.acknowledged = self.before + next;
-        if step.is_duplicate {
-            self.count_duplicate(step, now_ns, send);
-        }
-        if next == step.first {
-            if next < self.board.highest() {
-                self.control.acknowledged(&mut self.window, 1, now_ns);
-            }
-            return;
-        }
-        let segments = u64::from(next - step.first);
-        if !step.is_duplicate {
-            self.duplicates = 0;
-        }
-        match self.state {
-            State::Recovery if next < self.recover => {
-                self.recover_part(next, step, now_ns, send);
-            }
-            State::Loss if next < self.recover => {
-                self.control.acknowledged(&mut self.window, segments, now_ns);
-                self.grow(segments, now_ns);
-                self.new_acknowledgement(next, true, now_ns);
-            }
-            State::Reduction => {
-                self.control.acknowledged(&mut self.window, segments, now_ns);
-                self.reduce(step.delivered, step.acknowledges_repeated);
-                self.new_acknowledgement(next, true, now_ns);
-            }
-            _ => self.close(next, segments, duplicates_before, step, now_ns),
-        }
-    }
-
-    /// A partial acknowledgement (RFC 6675, section 5, B).
-    fn recover_part(&mut self, next: u32, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
-        self.reduce(step.delivered, step.acknowledges_repeated);
-        if self.rack.is_none() && !self.board.is_repeated(next) {
-            self.repeat(now_ns, send);
-        }
-        self.control.acknowledged(&mut self.window, 1, now_ns);
-        let resets_timer = self.expects_first_partial || self.rack.is_some();
-        self.new_acknowledgement(next, resets_timer, now_ns);
-        self.expects_first_partial = false;
-    }
-
-    /// New segments are acknowledged outside recovery, or ending it.
-    fn close(&mut self, next: u32, segments: u64, duplicates: u32, step: Step, now_ns: u64) {
-        let state = self.state;
-        let rule = &mut self.control;
-        let mut grows_by = segments;
-        match state {
-            State::Disorder => {
-                if let Some(others) = segments.checked_sub(u64::from(duplicates)) {
-                    rule.acknowledged(&mut self.window, others, now_ns);
-                }
-                if !step.is_duplicate {
-                    self.state = State::Open;
-                }
-            }
-            State::Loss => {
-                self.expects_first_partial = true;
-                grows_by = u64::from(next.saturating_sub(self.recover));
-                rule.acknowledged(&mut self.window, grows_by, now_ns);
-                self.state = State::Open;
-            }
-            _ => rule.acknowledged(&mut self.window, segments, now_ns),
-        }
-        if state == State::Recovery {
-            self.expects_first_partial = true;
-            self.state = State::Open;
-            self.duplicates = 0;
-        }
-        if next >= self.recover {
-            self.is_recovering = false;
-        }
-        if state == State::Recovery {
-            self.window.cwnd_bytes = self.window.ssthresh_bytes;
-        }
-        if self.state == State::Open {
-            self.grow(grows_by, now_ns);
-            self.new_acknowledgement(next, true, now_ns);
-        }
-    }
-
     /// The window grows; in Linux only while it is what limits the sender (`tcp_is_cwnd_limited`).
     fn grow(&mut self, segments: u64, now_ns: u64) {
         let window = &self.window;
@@ -512,72 +394,10 @@ impl Sender {
         }
     }
 
-    /// ns-3: `DupAck`.
-    fn count_duplicate(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
-        match self.state {
-            State::Loss => return,
-            State::Recovery => {
-                self.reduce(step.delivered, step.acknowledges_repeated);
-                return;
-            }
-            State::Open => self.state = State::Disorder,
-            State::Disorder | State::Reduction => {}
-        }
-        if self.rack.is_some() {
-            return;
-        }
-        self.duplicates += 1;
-        let acknowledged = self.board.first();
-        let is_new_event = acknowledged >= self.recover || !self.is_recovering;
-        let is_enough = self.duplicates == DUPLICATE_THRESHOLD && is_new_event;
-        let may_recover = self.state == State::Disorder || self.recovery != Recovery::Ns3;
-        if may_recover && (is_enough || self.board.is_lost(acknowledged + 1)) {
-            self.recover(step, now_ns, send);
-        }
-    }
-
-    /// ns-3: `EnterRecovery`.
-    fn recover(&mut self, step: Step, now_ns: u64, send: &mut Vec<Segment>) {
-        if self.rack.is_none() && !self.board.is_lost(self.board.first()) {
-            self.board.lose_first();
-        }
-        self.recover = self.board.highest();
-        self.is_recovering = true;
-        self.state = State::Recovery;
-        let in_flight_bytes = self.board.in_flight_bytes();
-        let rule = &mut self.control;
-        self.window.ssthresh_bytes = rule.reduced_by_loss_bytes(&self.window, in_flight_bytes);
-        self.reduction.begin(self.board.unacknowledged_bytes(), self.rack.is_none());
-        self.reduce(step.delivered, step.acknowledges_repeated);
-        self.repeat(now_ns, send);
-    }
-
     /// Sends a segment regardless of the window (ns-3: `DoRetransmit`).
     fn repeat(&mut self, now_ns: u64, send: &mut Vec<Segment>) {
         let segment = self.board.next(false).unwrap_or(self.board.first());
         self.send(segment, now_ns, send);
-    }
-
-    fn reduce(&mut self, delivered: u64, acknowledges_repeated: bool) {
-        self.window.cwnd_bytes = self.reduction.window_bytes(
-            delivered,
-            self.board.in_flight_bytes(),
-            self.window.ssthresh_bytes,
-            self.window.segment_bytes,
-            acknowledges_repeated,
-        );
-    }
-
-    /// ns-3: `NewAck`.
-    fn new_acknowledgement(&mut self, next: u32, resets_timer: bool, now_ns: u64) {
-        if resets_timer {
-            self.round_trip.reset();
-            self.deadline_ns = Some(self.timeout_ns(now_ns));
-        }
-        self.window.next = self.window.next.max(self.before + next);
-        if self.is_done() {
-            self.deadline_ns = None;
-        }
     }
 }
 
@@ -595,6 +415,7 @@ struct Step {
 
 mod by_time;
 mod kept;
+mod transitions;
 
 #[cfg(test)]
 mod tests;

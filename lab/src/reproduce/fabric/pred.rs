@@ -5,6 +5,7 @@
 mod long_flows;
 mod one_receiver;
 mod scenes;
+mod schemes;
 mod services;
 mod simulated;
 

@@ -1,8 +1,9 @@
 //! Credence with the predictions of many lanes.
 
 use super::lanes_sent::Lead;
+use crate::arrival::predicted_drop;
 use crate::given_threshold::GivenThreshold;
-use crate::replay::{Lane, Tally, predicted_drop};
+use crate::lane::{Lane, Tally};
 use dropcast_forest::{Sent, VoteGain};
 use dropcast_switch::Packet;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::alpha_lanes::are_alike;
 use crate::arrival::is_counted;
 use crate::given_threshold::GivenThreshold;
-use crate::replay::Lane;
+use crate::lane::Lane;
 use dropcast_switch::{Packet, Policy};
 
 impl Lane<GivenThreshold> {

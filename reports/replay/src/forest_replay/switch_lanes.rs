@@ -7,9 +7,9 @@
 
 use super::credence_lanes::CredenceLanes;
 use super::lanes_sent::{BaselinesSent, LanesSent};
-use crate::arrival::is_counted;
+use crate::arrival::{is_counted, predicted_drop};
 use crate::given_threshold::{GivenThreshold, Rule};
-use crate::replay::{Lane, PredictedLane, ReplayOptions, predicted_drop};
+use crate::lane::{Lane, PredictedLane, ReplayOptions};
 use dropcast_data::SwitchSpec;
 use dropcast_forest::{GainWindow, Sent, VotePolicy};
 use dropcast_switch::{FollowLqd, LineRate, Lqd, Packet};
@@ -58,9 +58,9 @@ impl SwitchLanes {
         };
         let followed: Vec<_> =
             of(VotePolicy::Followed).map(|lane| (lane, PredictedLane::default())).collect();
-        let given = |rule| Lane::given_thresholds(spec, options, drain, rule);
+        let given = |rule| Lane::of_rule(spec, options.fit, drain, rule);
         SwitchLanes {
-            lqd: Lane::of_switch(spec, options, drain, Lqd::new(options.victim)),
+            lqd: Lane::of_switch(spec, options.fit, drain, Lqd::new(options.victim)),
             accepting: given(Rule::Credence),
             follow_lqd: (!followed.is_empty()).then(|| Lane::following_lqd(spec, options, drain)),
             baselines: has_baselines.then(|| Baselines { follow_lqd: given(Rule::FollowLqd) }),

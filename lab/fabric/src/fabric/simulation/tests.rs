@@ -1,7 +1,7 @@
 use super::*;
 use crate::fabric::{
-    Connection, DroppedPacket, FabricConfig, FlowRecord, Occupancy, OnFull, PacketEvents, Paths,
-    Unwatched,
+    Connection, DroppedPacket, FabricConfig, FabricDropReason, FlowClass, FlowRecord, Occupancy,
+    OnFull, PacketEvents, Paths, Unwatched,
 };
 use crate::workloads::{AnswerSizes, FlowList, Incast, PoissonFlows, TrafficConfig};
 use dropcast_data::{Event, EventKind};
