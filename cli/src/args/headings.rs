@@ -38,9 +38,8 @@ const HEADINGS: [(&str, &[&str]); 5] = [
 
 /// The option under its heading, if it has one.
 pub(super) fn under_heading(option: Arg) -> Arg {
-    let name = option.get_id().as_str();
-    let heading = HEADINGS.into_iter().find(|(_, names)| names.contains(&name));
-    match heading {
+    let is_of = |(_, names): &(&str, &[&str])| names.contains(&option.get_id().as_str());
+    match HEADINGS.into_iter().find(is_of) {
         Some((heading, _)) => option.help_heading(heading),
         None => option,
     }

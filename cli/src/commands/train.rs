@@ -32,7 +32,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
         Found::Gain { chosen, gain } => print_gain(args, model, &chosen, gain, progress),
         Found::Folds(folds) => output::print(*format, &folds, |folds| {
             let tables = format!("{}{}", folds_table(folds), forest_line(model));
-            format!("{tables}model of all runs: {shown}\n{}", next(args))
+            format!("{tables}model of all runs: {shown}\n{}", next(args, model))
         }),
         Found::Groups { models, files } => {
             let printed = GroupFiles { pooled: path, files, compared: &models };
@@ -42,23 +42,20 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
                 for file in printed.files.iter().flatten() {
                     text.push_str(&format!("model: {}\n", output::shown(file)));
                 }
-                text + &next(args)
+                text + &next(args, model)
             })
         }
     }
 }
 
-/// The command that goes on from a model of flows: no report replays what senders repeat.
-fn next_of_flows(args: &TrainArgs) -> String {
-    let model = output::argument(&args.output);
-    output::next(&format!("dropcast export {model} --target c --output tables"))
-}
-
-/// The command that goes on from a model.
-fn next(args: &TrainArgs) -> String {
-    let data = if args.test.is_empty() { &args.data } else { &args.test };
-    let model = output::argument(&args.output);
-    output::next(&format!("dropcast report --model {model} --data {}", output::arguments(data)))
+/// The command that goes on from a model; no report replays what senders repeat.
+fn next(args: &TrainArgs, model: &Model) -> String {
+    let (file, of_flows) = (output::argument(&args.output), model.features.looks_at_flows());
+    let data = output::arguments(if args.test.is_empty() { &args.data } else { &args.test });
+    output::next(&match of_flows {
+        true => format!("dropcast export {file} --target c --output tables"),
+        false => format!("dropcast report --model {file} --data {data}"),
+    })
 }
 
 /// Prints what one model is worth; `gain` is not known for a reason.
@@ -84,8 +81,7 @@ fn print_gain(
             Ok(gain) => gain_line(gain),
             Err(reason) => format!("not known, because {reason}"),
         };
-        let next = if model.features.looks_at_flows() { next_of_flows(args) } else { next(args) };
-        format!("{metrics}{}gain: {gain}\n{next}", forest_line(model))
+        format!("{metrics}{}gain: {gain}\n{}", forest_line(model), next(args, model))
     })
 }
 

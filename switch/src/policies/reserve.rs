@@ -2,7 +2,8 @@
 //!
 //! A sender notices a dropped packet within a round trip if others of its flow arrive behind it; of the last packets of a flight it
 //! notices only by a timer, which costs thousands of times as much. So while the buffer is nearly full, packets that are
-//! followed are dropped, and what is left of the buffer is for those that are not.
+//! followed are dropped, and what is left of the buffer is for those that are not. Long messages go on, so their packets are kept out
+//! first; who of the others is followed, a model says.
 
 use super::real_queues::RealQueues;
 use crate::about::{About, PolicyParameters, Sees};
@@ -11,24 +12,44 @@ use crate::{
     PolicySite, PolicySpec, Predictor, Service,
 };
 use dropcast_data::SwitchSpec;
-use dropcast_features::{BufferView, FeatureSet};
+use dropcast_features::BufferView;
 use serde::{Deserialize, Serialize};
 
-/// Drops a packet that its base accepts if it is predicted to be followed, less than the reserve is free, and its queue holds at least `B/N`.
+/// Drops a packet that its base accepts if its queue holds at least `B/N` and less than the reserve is free, if the packet is of a long
+/// message; if less than two thirds of the reserve are free, also if the model predicts that it is followed.
 #[derive(Clone, Debug)]
 pub struct Reserve<B, P> {
     base: B,
-    predictor: P,
+    model: Option<P>,
+    /// The model's features, then those of [`LONG`] that it lacks; how many are the model's, and the places of `LONG`.
     real: RealQueues,
+    models: usize,
+    long: [usize; 2],
     reserve_bytes: u32,
 }
 
+/// By these features a message is long: its packet is in a burst, and [`LONG_PACKETS`] of it came before.
+const LONG: [&str; 2] = ["flow_burst", "flow_packets"];
+
+/// Packets of a message after which more are expected.
+pub const LONG_PACKETS: u32 = 64;
+
 impl<B: Policy, P: Predictor> Reserve<B, P> {
     /// With `share` of the buffer as the reserve, 0 to 1.
-    pub fn new(spec: &SwitchSpec, base: B, predictor: P, share: f64) -> Self {
-        let real = RealQueues::new(spec, predictor.features(), spec.base_rtt_ns);
+    pub fn new(spec: &SwitchSpec, base: B, model: Option<P>, share: f64) -> Self {
+        let mut names = model.as_ref().map_or_else(Vec::new, |model| model.features().spelled());
+        let models = names.len();
+        let long = LONG.map(|name| {
+            let found = names.iter().position(|of| of == name);
+            found.unwrap_or_else(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            })
+        });
+        let features = names.join(",").parse().expect("known features");
+        let real = RealQueues::new(spec, features, spec.base_rtt_ns);
         let reserve_bytes = (share * f64::from(spec.buffer_bytes)) as u32;
-        Reserve { base, predictor, real, reserve_bytes }
+        Reserve { base, model, real, models, long, reserve_bytes }
     }
 
     /// Whether a packet that the base accepts is dropped.
@@ -42,7 +63,14 @@ impl<B: Policy, P: Predictor> Reserve<B, P> {
             return false;
         }
         let features = self.real.observe(buffer, packet);
-        self.predictor.predicts_drop(Asked { packet, features })
+        let [burst, packets] = self.long.map(|place| features[place]);
+        let features = &features[..self.models];
+        burst > 0 && packets >= LONG_PACKETS
+            || 3 * u64::from(free_bytes) < 2 * u64::from(self.reserve_bytes)
+                && self
+                    .model
+                    .as_mut()
+                    .is_some_and(|model| model.predicts_drop(Asked { packet, features }))
     }
 }
 
@@ -73,26 +101,6 @@ impl<B: Policy, P: Predictor> Policy for Reserve<B, P> {
     }
 }
 
-/// The untrained rule: a packet is followed if it is in a burst, and its flow's message had at least
-/// [`LONG_PACKETS`](Self::LONG_PACKETS) before it. Long messages go on.
-#[derive(Clone, Copy, Debug)]
-pub struct LongMessages;
-
-impl LongMessages {
-    /// Packets of a message after which more are expected.
-    pub const LONG_PACKETS: u32 = 64;
-}
-
-impl Predictor for LongMessages {
-    fn features(&self) -> FeatureSet {
-        "flow_burst,flow_packets".parse().expect("known features")
-    }
-
-    fn predicts_drop(&mut self, asked: Asked<'_>) -> bool {
-        asked.features[0] > 0 && asked.features[1] >= Self::LONG_PACKETS
-    }
-}
-
 /// [`Reserve`] as settings describe it.
 pub type AnyReserve = Reserve<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>;
 
@@ -102,9 +110,9 @@ pub type AnyReserve = Reserve<Box<dyn Policy + Send>, Box<dyn Predictor + Send>>
 pub struct ReserveParameters {
     /// The policy that decides otherwise.
     pub base: Box<PolicySpec>,
-    /// Name of the file with the oracle, trained on labels of followers; the untrained rule ([`LongMessages`]) if there is none.
+    /// Name of the file with the model, trained on labels of followers; only long messages are kept out if there is none.
     pub model: Option<String>,
-    /// The share of the buffer that is reserved, 0 to 1.
+    /// The share of the buffer that is reserved, 0 to 1; the model is asked about the last two thirds of it.
     pub share: f64,
 }
 
@@ -146,17 +154,17 @@ impl ReserveParameters {
             return Err(BuildError::parameter("share", problem));
         }
         let PolicySite { spec, fit, service, victim, seed, model } = site;
-        let predictor: Box<dyn Predictor + Send> = match (model, &self.model) {
-            (Some(PolicyModel::Predictor(predictor)), _) => predictor,
-            (None, None) => Box::new(LongMessages),
+        let model = match (model, &self.model) {
+            (Some(PolicyModel::Predictor(model)), _) => Some(model),
+            (None, None) => None,
             _ => return Err(BuildError::NoModel { policy: "reserve", expected: "drop oracle" }),
         };
-        if !predictor.features().looks_at_flows() {
+        if model.as_ref().is_some_and(|model| !model.features().looks_at_flows()) {
             let problem =
                 "has no feature of flows, expected a model of followers (docs/reserve.md)";
             return Err(BuildError::parameter("model", problem));
         }
         let base = self.base.build(PolicySite { spec, fit, service, victim, seed, model: None })?;
-        Ok(Reserve::new(spec, base, predictor, self.share))
+        Ok(Reserve::new(spec, base, model, self.share))
     }
 }

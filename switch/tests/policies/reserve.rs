@@ -2,13 +2,14 @@
 
 use crate::traffic::{Arrivals, LINE_RATE_BPS, accepted, switch_and_arrivals};
 use dropcast_data::SwitchSpec;
-use dropcast_runtime::DropOracle;
-use dropcast_switch::policies::reserve::{LongMessages, Reserve, ReserveParameters};
+use dropcast_runtime::{DropOracle, FlowMemory};
+use dropcast_switch::policies::reserve::{LONG_PACKETS, Reserve, ReserveParameters};
 use dropcast_switch::{
     Buffer, CompleteSharing, Decision, Live, Packet, Policy, PolicyModel, PolicySite, PolicySpec,
     Recorded,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// Takes no packet for followed.
 struct Never;
@@ -19,20 +20,26 @@ impl DropOracle for Never {
     }
 }
 
-/// The rule in other words, over Complete Sharing: a packet with an odd number is followed.
+/// The rule in other words, over Complete Sharing: the model says that a packet with an odd number is followed.
+#[derive(Clone, Default)]
 struct Slow {
     share: f64,
+    base_rtt_ns: u64,
+    flows: BTreeMap<u64, FlowMemory>,
 }
 
 impl Policy for Slow {
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, now: u64) -> Decision {
+        let flow = self.flows.entry(packet.flow_hash).or_default();
+        let [burst, _, packets, ..] = flow.arrives(now, self.base_rtt_ns);
         let lengths: Vec<f64> = buffer.shared_lengths().iter().map(|&own| f64::from(own)).collect();
         let capacity = f64::from(buffer.capacity_bytes());
         let free = capacity - lengths.iter().sum::<f64>();
-        let is_scarce = free < (self.share * capacity).floor();
-        let is_long = lengths[packet.queue] >= capacity / buffer.ports() as f64;
-        let is_followed = packet.id % 2 == 1 && packet.flow_hash != 0;
-        match is_scarce && is_long && is_followed {
+        let reserve = (self.share * capacity).floor();
+        let is_long = free < reserve && burst > 0 && packets >= 64;
+        let is_followed = free < reserve / 1.5 && packet.id % 2 == 1;
+        let holds_much = lengths[packet.queue] >= capacity / buffer.ports() as f64;
+        match packet.flow_hash != 0 && holds_much && (is_long || is_followed) {
             true => Decision::Reject,
             false => CompleteSharing.decide(buffer, packet, now),
         }
@@ -45,9 +52,10 @@ proptest! {
         (spec, arrivals) in switch_and_arrivals(),
         share in 0.0..1.0,
     ) {
-        let odd = || Recorded(|id| id % 2 == 1);
+        let odd = || Some(Recorded(|id| id % 2 == 1));
         let policy = Reserve::new(&spec, CompleteSharing, odd(), share);
-        prop_assert_eq!(accepted(&spec, &arrivals, policy), accepted(&spec, &arrivals, Slow { share }));
+        let slow = Slow { share, base_rtt_ns: spec.base_rtt_ns, ..Slow::default() };
+        prop_assert_eq!(accepted(&spec, &arrivals, policy), accepted(&spec, &arrivals, slow));
         // Without a reserve it is its base.
         let policy = Reserve::new(&spec, CompleteSharing, odd(), 0.0);
         prop_assert_eq!(accepted(&spec, &arrivals, policy), accepted(&spec, &arrivals, CompleteSharing));
@@ -73,7 +81,7 @@ fn without_a_model_long_messages_are_taken_for_followed() {
     assert!(taken[..67].iter().all(|taken| *taken) && taken[68..].iter().all(|taken| !taken));
     // Each is a burst of its own: only the base drops, when the buffer is full.
     assert!(accepted(flow(5_001)).iter().all(|taken| *taken));
-    assert_eq!(LongMessages::LONG_PACKETS, 64);
+    assert_eq!(LONG_PACKETS, 64);
 }
 
 #[test]

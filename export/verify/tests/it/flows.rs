@@ -252,7 +252,7 @@ fn the_decision_on_the_page_is_that_of_the_policy() {
     let noted = Notes::default();
     let notes = Rc::clone(&noted.0);
     let predictor = Live { features, oracle: forest };
-    let policy = Reserve::new(&spec, noted, predictor, 0.15);
+    let policy = Reserve::new(&spec, noted, Some(predictor), 0.15);
     let mut switch = Switch::new(&spec, Fit::Exact, policy, LineRate::new(&spec));
     let (mut records, mut expected) = (Vec::new(), Vec::new());
     // Four flows to two ports, about twice as fast as these send.
@@ -260,7 +260,7 @@ fn the_decision_on_the_page_is_that_of_the_policy() {
     let mut now_ns = 0_u64;
     for id in 0..60_000 {
         now_ns +=
-            if random.random_range(0..2_000) == 0 { 400_000 } else { random.random_range(0..600) };
+            if random.random_range(0..200) == 0 { 400_000 } else { random.random_range(0..600) };
         let flow = random.random_range(0..FLOWS);
         let packet = Packet { flow_hash: flow as u64 + 1, ..Packet::new(id, flow % 2, 1_500) };
         let is_accepted = switch.arrive(&packet, now_ns);
