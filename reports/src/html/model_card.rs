@@ -25,7 +25,7 @@ pub(super) fn write(page: &mut Body, report: &Report) {
         ("Quality here", quality(report)),
         ("Limits", limits(report)),
     ];
-    page.html.push_str("<div class=\"wide\"><table class=\"card\">\n<tbody>\n");
+    page.html.push_str("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Model card\"><table class=\"card\">\n<tbody>\n");
     for (name, facts) in card {
         let items: String =
             facts.iter().map(|fact| format!("<li>{}</li>\n", escape(fact))).collect();

@@ -78,25 +78,26 @@ fn data(exact: &str, shown: &str) -> String {
 
 /// A table with a caption; the first cell of each row is its heading.
 pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String {
-    let mut html = format!("<div class=\"wide\"><table>\n<caption>{}</caption>\n", escape(caption));
-    html.push_str("<thead><tr>");
+    let caption = escape(caption);
+    let mut html = format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\"><table>\n\
+         <caption>{caption}</caption>\n<thead><tr>"
+    );
     for (at, head) in heads.iter().enumerate() {
         let class = rows.first().and_then(|row| row.get(at)).map_or("", Cell::class);
-        if head.is_empty() {
-            html.push_str("<td></td>");
-        } else {
-            html.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
+        match head.is_empty() {
+            true => html.push_str("<td></td>"),
+            false => html.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head))),
         }
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
         html.push_str("<tr>");
         for (at, cell) in row.iter().enumerate() {
-            if at == 0 {
-                html.push_str(&format!("<th scope=\"row\">{}</th>", cell.html()));
-            } else {
-                html.push_str(&format!("<td{}>{}</td>", cell.class(), cell.html()));
-            }
+            html.push_str(&match at {
+                0 => format!("<th scope=\"row\">{}</th>", cell.html()),
+                _ => format!("<td{}>{}</td>", cell.class(), cell.html()),
+            });
         }
         html.push_str("</tr>\n");
     }
