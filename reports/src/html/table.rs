@@ -101,8 +101,7 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: &[Vec<Cell>]) -> String
         }
         html.push_str("</tr>\n");
     }
-    html.push_str("</tbody>\n</table></div>\n");
-    html
+    html + "</tbody>\n</table></div>\n"
 }
 
 /// The numbers of a figure, in named groups (a name may be empty). The table scrolls, so it takes
