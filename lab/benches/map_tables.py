@@ -6,7 +6,7 @@
     lab/benches/map_tables.py runs/senders-*/map.json --measure incast_slowdown_mean --policies dt:alpha=16 lqd
 
 Without --measure: in how many pairs of a point and a measure each policy is better, and worse, than the best alpha, the best that
-predicts nothing and pushes nothing out (both chosen on other runs), and LQD, by set or pooled: paired t-tests over the runs at a
+predicts nothing and pushes nothing out (both chosen on other runs), and the policies of --than, by set or pooled: paired t-tests over the runs at a
 false discovery rate of 5% (Benjamini and Hochberg), as maps compare; it needs scipy. With --measure: that measure at each point.
 Markdown on standard output.
 """
@@ -14,7 +14,7 @@ Markdown on standard output.
 import argparse
 import json
 
-RIVALS = {"the best alpha": "best_alpha", "the best of all that predict nothing": "best_plain", "LQD": None}
+RIVALS = {"the best alpha": "best_alpha", "the best of all that predict nothing": "best_plain"}
 
 
 def row(cells):
@@ -57,7 +57,7 @@ def count(maps, policy, rival, without):
         if point["condition"]["grid"] in without:
             continue
         for number, finding in enumerate(point["findings"]):
-            rivals = [one["points"][place]["findings"][number][rival] if rival else "lqd" for one in maps]
+            rivals = [one["points"][place]["findings"][number].get(rival, rival) for one in maps]
             all_gains = [gains(one, place, finding["measure"], policy, own) for one, own in zip(maps, rivals, strict=True)]
             found.append(tested(sum(all_gains, [])))
     found = sorted(pair for pair in found if pair)
@@ -66,12 +66,13 @@ def count(maps, policy, rival, without):
     return better, sure - better
 
 
-def counts(maps, without, pooled):
-    header(["policy", *(f"than {name}: {verdict}" for name in RIVALS for verdict in ("better", "worse"))])
+def counts(maps, without, pooled, than):
+    rivals = RIVALS | {policy: policy for policy in than}
+    header(["policy", *(f"than {name}: {verdict}" for name in rivals for verdict in ("better", "worse"))])
     sets = [maps] if pooled else [[one] for one in maps]
     for policy in [own["policy"] for own in maps[0]["points"][0]["values"]]:
         cells = []
-        for rival in RIVALS.values():
+        for rival in rivals.values():
             by_set = [count(those, policy, rival, without) for those in sets]
             cells += [", ".join(str(found[which]) for found in by_set) for which in (0, 1)]
         row([policy, *cells])
@@ -105,6 +106,7 @@ def main():
     parser.add_argument("maps", nargs="+", help="map.json of each set of seeds")
     parser.add_argument("--without", nargs="+", default=[], help="grids that are not counted")
     parser.add_argument("--pooled", action="store_true", help="count in the runs of all sets together")
+    parser.add_argument("--than", nargs="+", default=["lqd"], help="policies that each is compared with, too")
     parser.add_argument("--measure", help="a table of this measure, in place of the counts")
     parser.add_argument("--scale", type=float, default=1.0, help="what values are multiplied by: 100 for shares in %%")
     parser.add_argument("--policies", nargs="+", default=["lqd"], help="columns of --measure")
@@ -113,7 +115,7 @@ def main():
     if args.measure:
         table(maps, args.measure, args.scale, args.policies)
     else:
-        counts(maps, args.without, args.pooled)
+        counts(maps, args.without, args.pooled, args.than)
 
 
 if __name__ == "__main__":
