@@ -312,8 +312,13 @@ fn state_layout(
     features.sort_unstable();
     let version = &model.origin.tool_version;
     let is_bounded = words.is_bounded;
-    // What a switch is called changes no state.
-    let switch = SwitchSpec { name: None, ..switch.clone() };
+    // What a switch and its ports are called changes no state.
+    let switch = SwitchSpec {
+        name: None,
+        port_names: Vec::new(),
+        alpha_is_power: false,
+        ..switch.clone()
+    };
     crc32(format!("{version} {switch:?} {features:?} {counts_busy} {is_bounded}").as_bytes())
 }
 

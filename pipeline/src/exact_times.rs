@@ -87,7 +87,7 @@ mod tests {
         let mut meta = TraceMeta::unknown(RowOrder::Arrival, Vec::new());
         let pause =
             Pause { from_ns: time_ns, until_ns: time_ns + 1, switch_id: 1, port: 2, queue: 3 };
-        meta.set_pauses(vec![pause]);
+        meta.pauses = vec![pause];
         let timed = Timed { begin_ns: time_ns, meta };
         let text = serde_json::to_string(&timed).unwrap();
         assert!(text.contains(r#""begin_ns":"1700000000123456789""#), "{text}");

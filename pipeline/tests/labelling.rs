@@ -83,7 +83,7 @@ impl Labelled {
         }
         self.meta = TraceMeta { pauses: Vec::new(), ..meta };
         // It says whether there are pauses.
-        self.meta.set_pauses(Vec::new());
+        self.meta.pauses = Vec::new();
     }
 
     fn new(counts: Counts, skipped: BTreeMap<String, u64>) -> Self {

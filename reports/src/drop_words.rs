@@ -11,7 +11,8 @@ pub(crate) fn own_name(verdict: &Verdict) -> String {
         None => "each switch's own policy".to_owned(),
         Some("complete-sharing") => "Complete Sharing".to_owned(),
         Some(policy) => {
-            format!("Dynamic Thresholds, alpha {}", policy.trim_start_matches("dt:alpha="))
+            let alpha = alpha_name(verdict, policy.trim_start_matches("dt:alpha="));
+            format!("Dynamic Thresholds, {alpha}")
         }
     }
 }
@@ -20,9 +21,37 @@ pub(crate) fn own_name(verdict: &Verdict) -> String {
 pub(crate) fn better_alpha(verdict: &Verdict) -> Option<String> {
     let best = verdict.rivals.best_alpha()?;
     let is_own = verdict.own_policy.as_deref() == Some(&best.policy);
-    let name =
-        || best.alpha.map_or("Complete Sharing".to_owned(), |alpha| format!("alpha {alpha}"));
-    (!is_own).then(name)
+    (!is_own).then(|| setting_name(verdict, best.alpha))
+}
+
+/// An alpha, or the absence of one.
+pub(crate) fn setting_name(verdict: &Verdict, alpha: Option<f64>) -> String {
+    let name = |alpha: f64| alpha_name(verdict, &alpha.to_string());
+    alpha.map_or_else(|| "Complete Sharing".to_owned(), name)
+}
+
+/// Alphas as the description of the switch has them: numbers, or SONiC's `dynamic_th`.
+pub(crate) fn alpha_name(verdict: &Verdict, alphas: &str) -> String {
+    let mut switches = verdict.switches.iter();
+    let powers = match switches.len() > 0 && switches.all(|switch| switch.alpha_is_power) {
+        true => powers_of_two(alphas),
+        false => None,
+    };
+    powers.map_or_else(|| format!("alpha {alphas}"), |powers| format!("dynamic_th {powers}"))
+}
+
+/// A number, or several in a list, as powers of two; `None` if one is none.
+pub(crate) fn powers_of_two(numbers: &str) -> Option<String> {
+    let mut powers = String::new();
+    for part in numbers.split_inclusive(['[', ',', ' ', ']']) {
+        let number = part.trim_end_matches(['[', ',', ' ', ']']);
+        if !number.is_empty() {
+            let power = number.parse::<f64>().ok()?.log2();
+            powers += &(power.fract() == 0.0).then(|| power.to_string())?;
+        }
+        powers += &part[number.len()..];
+    }
+    Some(powers)
 }
 
 /// What to sort by: packets that the real switch drops, or its own policy where that is unknown; then those of LQD.
@@ -133,4 +162,18 @@ fn real_drop_sentences(verdict: &Verdict) -> Vec<String> {
         sentences.push(format!("Packets that the real switch drops: {}.", reasons.join(", ")));
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alphas_as_powers_of_two() {
+        assert_eq!(powers_of_two("8").as_deref(), Some("3"));
+        assert_eq!(powers_of_two("[0.0078125,16]").as_deref(), Some("[-7,4]"));
+        assert_eq!(powers_of_two("1, 0.5").as_deref(), Some("0, -1"));
+        assert_eq!(powers_of_two("3"), None);
+        assert_eq!(powers_of_two("0"), None);
+    }
 }

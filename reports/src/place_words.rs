@@ -2,7 +2,7 @@
 
 use crate::drop_words::{better_alpha, dropped, own_name};
 use crate::numbers::{at_clock, count, duration};
-use crate::verdict_figures::switch_name;
+use crate::verdict_figures::{port_name, switch_name};
 use dropcast_measure::verdict::{DropCounts, EpisodeSection, QueueDrops, Verdict};
 use std::cmp::Reverse;
 
@@ -47,8 +47,8 @@ fn episode_line(verdict: &Verdict, episode: &EpisodeSection) -> String {
 
 fn queue_line(verdict: &Verdict, queue: &QueueDrops) -> String {
     format!(
-        "port {}, queue {} of {}: {}",
-        queue.port,
+        "{}, queue {} of {}: {}",
+        port_name(verdict, (queue.trace, queue.switch_id), queue.port),
         queue.queue,
         switch_name(verdict, queue.trace, queue.switch_id),
         dropped_words(verdict, &queue.counts)

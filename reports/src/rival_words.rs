@@ -1,30 +1,26 @@
 //! What a switch without an oracle could do instead, in rows.
 
+use crate::drop_words::alpha_name;
 use dropcast_measure::verdict::{FlowCounts, RivalKind, RivalSection, Verdict};
 use dropcast_replay::Sent;
 use dropcast_switch::PolicySpec;
 
 /// The name of a policy that any switch can run, or of one that was asked for.
-pub(crate) fn name(rival: &RivalSection) -> String {
+fn name(verdict: &Verdict, rival: &RivalSection) -> String {
     match rival.kind {
-        RivalKind::Alpha => rival.alpha.map_or_else(
-            || "Complete Sharing".to_owned(),
-            |alpha| format!("Dynamic Thresholds, alpha {alpha}"),
-        ),
-        RivalKind::ClassAlphas => format!("Dynamic Thresholds, alpha {}", by_queue(rival)),
+        RivalKind::Alpha if rival.alpha.is_none() => "Complete Sharing".to_owned(),
+        RivalKind::Alpha | RivalKind::ClassAlphas => {
+            let alpha = alpha_name(verdict, rival.policy.trim_start_matches("dt:alpha="));
+            format!("Dynamic Thresholds, {alpha}")
+        }
         RivalKind::Asked => rival.policy.clone(),
     }
-}
-
-/// The alphas by queue, as settings have them.
-fn by_queue(rival: &RivalSection) -> &str {
-    rival.policy.trim_start_matches("dt:alpha=")
 }
 
 /// The name of the policy that the registry knows by this text.
 pub(crate) fn name_of(verdict: &Verdict, policy: &str) -> String {
     let rival = verdict.rivals.policies.iter().find(|rival| rival.policy == policy);
-    rival.map_or_else(|| policy.to_owned(), name)
+    rival.map_or_else(|| policy.to_owned(), |rival| name(verdict, rival))
 }
 
 /// What the policies that were asked for need and a trace does not have.
@@ -55,7 +51,7 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
     let rivals = &verdict.rivals;
     let best = [rivals.best_alpha(), rivals.class_alphas()];
     let all = best.into_iter().flatten().chain(rivals.asked());
-    let mut rows: Vec<(String, Sent)> = all.map(|of| (name(of), of.sent)).collect();
+    let mut rows: Vec<(String, Sent)> = all.map(|of| (name(verdict, of), of.sent)).collect();
     if let Some(optimum) = rivals.optimum {
         rows.push(("OPT, the best schedule found, by bytes".to_owned(), optimum.found));
     }

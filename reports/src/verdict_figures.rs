@@ -246,7 +246,9 @@ pub(crate) fn by_port(verdict: &Verdict, trace: usize, switch_id: u16) -> Option
     let ports = switch.map_or(0, |switch| switch.ports).max(usize::from(most) + 1);
     let queues: BTreeSet<u8> = own().map(|queue| queue.queue).collect();
     let mut figure = heat(verdict, trace, switch_id);
-    figure.columns = (0..ports).map(|port| port.to_string()).collect();
+    let names = switch.map(|switch| switch.port_names.as_slice()).unwrap_or_default();
+    let name = |port: usize| names.get(port).map_or_else(|| port.to_string(), String::clone);
+    figure.columns = (0..ports).map(name).collect();
     for (name, of) in KINDS {
         for &queue in &queues {
             let mut cells = vec![None; ports];
@@ -281,6 +283,14 @@ fn heat(verdict: &Verdict, trace: usize, switch_id: u16) -> HeatFigure {
         value: Axis::new("packets"),
         ..HeatFigure::default()
     }
+}
+
+/// A port: its name, or its number if it has none.
+pub(crate) fn port_name(verdict: &Verdict, (trace, switch_id): (usize, u16), port: u16) -> String {
+    let mut switches = verdict.switches.iter();
+    let switch = switches.find(|of| (of.trace, of.switch_id) == (trace, switch_id));
+    let name = switch.and_then(|switch| switch.port_names.get(usize::from(port)));
+    name.map_or_else(|| format!("port {port}"), String::clone)
 }
 
 /// A switch, with its trace if there are several.

@@ -2,7 +2,7 @@
 
 use crate::answer::answer;
 use crate::check_words::{check_sentences, failed_sentences};
-use crate::drop_words::drop_sentences;
+use crate::drop_words::{alpha_name, drop_sentences};
 use crate::numbers::{column_width, count, percent};
 use crate::overview::overview_lines;
 use crate::place_words::place_lines;
@@ -11,7 +11,6 @@ use crate::verdict_figures::switch_name;
 use dropcast_data::printable_line;
 use dropcast_measure::verdict::{Advice, Finding, SwitchDrops, Verdict};
 use dropcast_replay::{ReplayPolicy, Sent};
-use dropcast_switch::Alphas;
 use std::collections::BTreeSet;
 
 /// What is known beyond the answer: checks, drops, places, candidates.
@@ -140,8 +139,11 @@ pub(crate) fn rows(verdict: &Verdict) -> Vec<(String, Sent)> {
 /// The alpha of Dynamic Thresholds, or those of a few switches that differ, in words.
 fn alphas(verdict: &Verdict) -> String {
     const MOST_SWITCHES: usize = 4;
-    if verdict.dynamic_thresholds_alpha.is_some() || verdict.switches.len() > MOST_SWITCHES {
-        return alpha(verdict.dynamic_thresholds_alpha.as_ref());
+    if let Some(alpha) = &verdict.dynamic_thresholds_alpha {
+        return alpha_name(verdict, &alpha.to_string());
+    }
+    if verdict.switches.len() > MOST_SWITCHES {
+        return "alpha of each switch".to_owned();
     }
     let of = |switch: &SwitchDrops| {
         let name = switch_name(verdict, switch.trace, switch.switch_id);
@@ -149,11 +151,6 @@ fn alphas(verdict: &Verdict) -> String {
     };
     let alphas: Vec<String> = verdict.switches.iter().map(of).collect();
     format!("alpha {}", alphas.join(", "))
-}
-
-/// The alpha of Dynamic Thresholds, in words.
-pub(crate) fn alpha(common: Option<&Alphas>) -> String {
-    common.map_or_else(|| "alpha of each switch".to_owned(), |alpha| format!("alpha {alpha}"))
 }
 
 fn sent(verdict: &Verdict, policy: ReplayPolicy) -> Sent {

@@ -257,7 +257,9 @@ fn specs() -> impl Strategy<Value = SwitchSpec> {
                 shared: kinds.iter().map(|kind| kind.1).collect(),
                 reserved_bytes: Vec::new(),
                 dt_alpha: Vec::new(),
+                alpha_is_power: false,
                 slack_bytes: 0,
+                port_names: Vec::new(),
                 quantum_bytes: kinds
                     .iter()
                     .filter(|_| scheduler == Scheduler::Dwrr)

@@ -93,7 +93,11 @@ fn counters_show_what_is_certain() {
     for said in [&none, &few, &many, &shown, &other] {
         assert_eq!(said.code, Some(0), "{said}");
     }
-    assert!(few.stdout.contains("Alpha 1 for all queues would have dropped none of them"), "{few}");
+    assert!(
+        few.stdout
+            .contains("Alpha 1 (dynamic_th 0) for all queues would have dropped none of them"),
+        "{few}"
+    );
     assert!(
         none.stdout.starts_with("Nothing was dropped, and the pool peaked at 31.0% of its size"),
         "{none}"

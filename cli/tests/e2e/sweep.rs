@@ -257,12 +257,12 @@ fn rows_that_do_not_fit_into_memory_change_nothing() {
         "old.json",
         old.replacen(
             &format!("\"format_version\": {SWEEP_FORMAT_VERSION}"),
-            "\"format_version\": 1",
+            "\"format_version\": 5",
             1,
         ),
     );
     let said = refuse(&room, "inspect old.json");
-    assert!(said.contains("old.json: the sweep has format_version 1"), "{said}");
+    assert!(said.contains("old.json: the sweep has format_version 5"), "{said}");
 }
 
 /// Drops come in few bursts, and the end of a trace may have none: each part's drops are counted,

@@ -46,9 +46,13 @@ fn sonics_configuration_becomes_a_description_that_can_be_used() {
     let saved = room.dropcast("switch leaf3.json --base-rtt-ns 32000 -o leaf3.toml");
     assert_eq!((saved.code, saved.stdout.as_str()), (Some(0), ""), "{saved}");
     assert_eq!(String::from_utf8(room.read("leaf3.toml")).expect("text"), said.stdout);
-    room.write("events.csv", "time_ns,port,queue,size_bytes\n0,0,0,1500\n10,3,4,9000\n20,2,2,64\n");
+    let few = "time_ns,port,queue,size_bytes\n0,0,0,1500\n10,3,4,9000\n20,2,2,64\n";
+    let burst = "30,1,0,9000\n".repeat(900);
+    room.write("events.csv", format!("{few}{burst}"));
     room.good("collect --events events.csv --switch leaf3.toml -o trace.parquet");
-    room.good("report --data trace.parquet");
+    let report = room.good("report --data trace.parquet");
+    assert!(report.contains("at Ethernet4"), "SONiC's names of ports: {report}");
+    assert!(report.contains("> dynamic_th [3,3,-2,6,6] "), "SONiC's words for alpha: {report}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct NamedCapture {
 pub struct PortRules {
     /// Ports.
     pub ports: u16,
+    /// What each port is called: after its capture, interface or destination.
+    pub names: Vec<String>,
     /// The rules, TOML, with comments.
     pub toml: String,
     /// How ports were distinguished, a sentence.
@@ -42,10 +44,12 @@ impl PortRules {
     /// Why captures cannot be of a port each, with the place of one that shows it.
     pub fn per_capture(captures: &[NamedCapture]) -> Result<PortRules, (usize, String)> {
         let ports = port_count(captures.len()).map_err(|problem| (0, problem))?;
+        let names = captures.iter().map(|capture| capture.name.clone()).collect();
         let of_ports: Vec<PortCapture<'_>> = (0..ports).zip(captures).map(of_port).collect();
         match why_no_output_ports(&of_ports, None) {
             None => Ok(PortRules {
                 ports,
+                names,
                 toml: draft(&of_ports, Evidence::NoBacklog),
                 how: "Each capture is taken to hold what is for one port, as no two share a destination".to_owned(),
                 without_port: 0,
@@ -53,6 +57,7 @@ impl PortRules {
             Some(found) if found.kind == Evidence::BothDirections => Err((found.at, found.problem)),
             Some(_) => Ok(PortRules {
                 ports,
+                names,
                 toml: draft(&of_ports, Evidence::SharedDestinations),
                 how: "Captures share destinations, so each is taken to be of what comes in at one port, and a host to be \
                       behind the port at which it sends"
@@ -74,9 +79,10 @@ impl PortRules {
             }
         }
         let ports = port_count(found.len())?;
-        let mut toml = String::new();
+        let (mut toml, mut names) = (String::new(), Vec::new());
         for (port, ((at, interface), packets)) in found.into_iter().enumerate() {
             let name = uncompressed(&captures[at].name);
+            names.push(format!("{}:{interface}", captures[at].name));
             push_comment(
                 &mut toml,
                 packets,
@@ -88,7 +94,7 @@ impl PortRules {
             );
         }
         let how = "Each interface is taken to have captured what is for one port".to_owned();
-        Ok(PortRules { ports, toml, how, without_port: 0 })
+        Ok(PortRules { ports, names, toml, how, without_port: 0 })
     }
 
     /// A port for each address that packets are for; of many, one for each subnet.
@@ -122,6 +128,7 @@ impl PortRules {
             ));
         }
         let ports = port_count(rules.len())?;
+        let names = rules.iter().map(|(_, value, _)| value.clone()).collect();
         let mut toml = String::new();
         let mut placed = 0;
         for (port, (condition, value, packets)) in rules.into_iter().enumerate() {
@@ -133,7 +140,7 @@ impl PortRules {
             "Each {by} that packets are for is taken to be behind a port of its own: give those that share a port one number"
         );
         let without_port = packets(captures).saturating_sub(placed);
-        Ok(PortRules { ports, toml, how, without_port })
+        Ok(PortRules { ports, names, toml, how, without_port })
     }
 }
 

@@ -120,13 +120,14 @@ pub enum DataError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// The file is of a later version of the format.
+    /// The file is of another version of the format.
     #[error(
-        "{}: is a labelled trace of schema version {version}, this program reads up to {}; use a newer dropcast",
+        "{}: is a labelled trace of schema version {version}, this program reads {}; collect it again, or use the \
+         dropcast that wrote it",
         printable_line(file),
         TRACE_SCHEMA_VERSION
     )]
-    NewerVersion {
+    OtherVersion {
         /// The file.
         file: String,
         /// Its version.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// Footer key of a labelled trace: its [`TraceMeta`], as JSON.
 pub(crate) const TRACE_KEY: &str = "dropcast.trace";
 
-/// What is read first: this program may not understand the rest of a later version.
+/// What is read first: this program may not understand the rest of another version.
 #[derive(Deserialize)]
 struct Version {
     schema_version: u64,
@@ -21,8 +21,8 @@ pub(crate) fn meta_in_footer(file: &str, table: &Table) -> Result<Option<TraceMe
     let broken = |source| DataError::Footer { file: file.to_owned(), source };
     check_size(file, TRACE_KEY, text, caps::TRACE_META)?;
     let Version { schema_version: version } = serde_json::from_str(text).map_err(broken)?;
-    if version > u64::from(TRACE_SCHEMA_VERSION) {
-        return Err(DataError::NewerVersion { file: file.to_owned(), version });
+    if version != u64::from(TRACE_SCHEMA_VERSION) {
+        return Err(DataError::OtherVersion { file: file.to_owned(), version });
     }
     let meta: TraceMeta = serde_json::from_str(text).map_err(broken)?;
     match meta.pauses.iter().find(|pause| !can_be(pause, meta.switches.as_ref())) {

@@ -102,7 +102,7 @@ impl TraceWriter {
                 "cannot hold pauses of queues, which are known only at the end of the input";
             return Err(DataError::file(&self.file, problem, "write Parquet"));
         }
-        self.meta.set_pauses(pauses);
+        self.meta.pauses = pauses;
         Ok(())
     }
 

@@ -27,7 +27,7 @@ const KEYS: [(&str, &[&str]); 14] = [
     (MULTICAST, &["multicast"]),
     (TRIMMING, &["trimming", "packet_trimming"]),
     (SHAPING, &["shaping_rate_bps", "max_rate_bps", "shaper"]),
-    (ALPHA, &["alpha", "dynamic_threshold_alpha", "dynamic_th"]),
+    (ALPHA, &["alpha", "dynamic_threshold_alpha"]),
     (THRESHOLDS, &["queue_limit_bytes", "queue_limit_packets", "static_th", "max_queue_bytes"]),
 ];
 

@@ -1,6 +1,9 @@
 //! Switch descriptions (`docs/switch.md`): what a shared-buffer switch is made of.
 
+use crate::printable_line;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Output port number.
 pub type PortId = u16;
@@ -53,11 +56,15 @@ pub struct SwitchSpec {
     /// By queue within a port: the `alpha` with which Dynamic Thresholds is replayed. Empty where the
     /// description has none.
     pub dt_alpha: Vec<f64>,
+    /// Whether the description gives each `dt_alpha` as SONiC does: `dynamic_th`, the power of two that it is. Reports do the same.
+    pub alpha_is_power: bool,
     /// How much longer than its threshold Credence lets a queue become, bytes, in replays and in exported
     /// decisions. 0, the default, is the paper's Algorithm 1.
     pub slack_bytes: u32,
     /// What it is called, such as `leaf-3`: what distinguishes switches in monitoring.
     pub name: Option<String>,
+    /// What each port is called, such as `Ethernet48`. Empty where the description has no names.
+    pub port_names: Vec<String>,
     /// What it is in its network, such as leaf or spine: switches of one role may share a model.
     pub role: Option<String>,
 }
@@ -95,8 +102,10 @@ impl SwitchSpec {
             reserved_bytes: Vec::new(),
             quantum_bytes: Vec::new(),
             dt_alpha: Vec::new(),
+            alpha_is_power: false,
             slack_bytes: 0,
             name: None,
+            port_names: Vec::new(),
             role: None,
         }
     }
@@ -181,6 +190,12 @@ const MOST_SLACK_BYTES: u32 = 1 << 30;
 /// A base RTT is at most 1,000 seconds: multiples of it are times, too.
 const MOST_BASE_RTT_NS: u64 = 1_000_000_000_000;
 
+/// SONiC's powers of two.
+const DYNAMIC_TH: RangeInclusive<i8> = -16..=16;
+
+/// Letters of a port's name, at most.
+const MOST_PORT_NAME: usize = 512;
+
 /// A switch description as it is written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -207,10 +222,14 @@ pub(super) struct SpecText {
     quantum_bytes: Option<OneOrEach<u32>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dt_alpha: Option<OneOrEach<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dynamic_th: Option<OneOrEach<i8>>,
     #[serde(default, skip_serializing_if = "is_zero")]
     slack_bytes: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    port_names: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
 }
@@ -284,11 +303,9 @@ impl TryFrom<SpecText> for SwitchSpec {
         if quantum_bytes.contains(&0) {
             return Err(wrong("quantum_bytes", "is 0 for a queue, it would never be served"));
         }
-        let dt_alpha = text.dt_alpha.map(|alpha| alpha.expand("dt_alpha", queues)).transpose()?;
-        let dt_alpha = dt_alpha.unwrap_or_default();
-        if let Some(alpha) = dt_alpha.iter().find(|alpha| !(alpha.is_finite() && **alpha > 0.0)) {
-            return Err(wrong("dt_alpha", format!("is {alpha}, expected a number above 0")));
-        }
+        let alpha_is_power = text.dynamic_th.is_some();
+        let dt_alpha = alphas(text.dt_alpha, text.dynamic_th, queues)?;
+        check_port_names(&text.port_names, ports)?;
         if text.slack_bytes > MOST_SLACK_BYTES {
             let problem = format!("is {}, expected at most {MOST_SLACK_BYTES}", text.slack_bytes);
             return Err(wrong("slack_bytes", problem));
@@ -308,10 +325,58 @@ impl TryFrom<SpecText> for SwitchSpec {
             reserved_bytes,
             quantum_bytes,
             dt_alpha,
+            alpha_is_power,
             slack_bytes: text.slack_bytes,
             name: text.name,
+            port_names: text.port_names,
             role: text.role,
         })
+    }
+}
+
+/// The alpha of each queue of a port, given as a number or as a power of two; empty if it is not given.
+fn alphas(
+    alpha: Option<OneOrEach<f64>>,
+    power: Option<OneOrEach<i8>>,
+    queues: usize,
+) -> Result<Vec<f64>, SpecError> {
+    let alphas = match (alpha, power) {
+        (None, None) => Vec::new(),
+        (Some(_), Some(_)) => {
+            return Err(wrong("dynamic_th", "is given with dt_alpha, expected one of them"));
+        }
+        (Some(alpha), None) => alpha.expand("dt_alpha", queues)?,
+        (None, Some(power)) => {
+            let powers = power.expand("dynamic_th", queues)?;
+            if let Some(power) = powers.iter().find(|power| !DYNAMIC_TH.contains(*power)) {
+                return Err(wrong("dynamic_th", format!("is {power}, expected -16 to 16")));
+            }
+            powers.into_iter().map(|power| f64::from(power).exp2()).collect()
+        }
+    };
+    match alphas.iter().find(|alpha| !(alpha.is_finite() && **alpha > 0.0)) {
+        Some(alpha) => Err(wrong("dt_alpha", format!("is {alpha}, expected a number above 0"))),
+        None => Ok(alphas),
+    }
+}
+
+/// A name is part of a line of a report.
+fn check_port_names(names: &[String], ports: usize) -> Result<(), SpecError> {
+    if !names.is_empty() && names.len() != ports {
+        let problem = format!("has {} names, expected one for each of {ports} ports", names.len());
+        return Err(wrong("port_names", problem));
+    }
+    let is_name = |name: &&String| {
+        (1..=MOST_PORT_NAME).contains(&name.chars().count()) && printable_line(name) == **name
+    };
+    if let Some(name) = names.iter().find(|name| !is_name(name)) {
+        let problem = format!("has {name:?}, expected 1 to {MOST_PORT_NAME} printable characters");
+        return Err(wrong("port_names", problem));
+    }
+    let mut known = BTreeSet::new();
+    match names.iter().find(|name| !known.insert(*name)) {
+        Some(name) => Err(wrong("port_names", format!("has {name:?} twice"))),
+        None => Ok(()),
     }
 }
 
@@ -343,8 +408,13 @@ fn is_plain(text: &str, others: &str) -> bool {
 
 impl From<SwitchSpec> for SpecText {
     fn from(spec: SwitchSpec) -> Self {
+        let ports = u16::try_from(spec.ports()).expect("ports were counted in 16 bits");
+        let alphas = (!spec.dt_alpha.is_empty()).then_some(spec.dt_alpha);
+        let powers = |alphas: &Vec<f64>| alphas.iter().map(|alpha| alpha.log2() as i8).collect();
+        let dynamic_th = alphas.as_ref().filter(|_| spec.alpha_is_power).map(powers);
+        let dt_alpha = alphas.filter(|_| !spec.alpha_is_power);
         SpecText {
-            ports: u16::try_from(spec.ports()).expect("ports were counted in 16 bits"),
+            ports,
             line_rate_bps: OneOrEach::shorten(spec.line_rate_bps),
             buffer_bytes: u64::from(spec.buffer_bytes),
             base_rtt_ns: spec.base_rtt_ns,
@@ -358,9 +428,11 @@ impl From<SwitchSpec> for SpecText {
                 .then(|| OneOrEach::shorten(spec.reserved_bytes)),
             quantum_bytes: (!spec.quantum_bytes.is_empty())
                 .then(|| OneOrEach::shorten(spec.quantum_bytes)),
-            dt_alpha: (!spec.dt_alpha.is_empty()).then(|| OneOrEach::shorten(spec.dt_alpha)),
+            dt_alpha: dt_alpha.map(OneOrEach::shorten),
+            dynamic_th: dynamic_th.map(OneOrEach::shorten),
             slack_bytes: spec.slack_bytes,
             name: spec.name,
+            port_names: spec.port_names,
             role: spec.role,
         }
     }

@@ -3,12 +3,8 @@
 use crate::{CollectSettings, InputProvenance, Pause, RowOrder, SwitchSpecs};
 use serde::{Deserialize, Serialize};
 
-/// The newest version of the labelled trace format that this crate reads. It writes version 2 only if
-/// there are pauses, which a reader of version 1 would not respect.
-pub const TRACE_SCHEMA_VERSION: u32 = 2;
-
-/// Version of a trace without pauses.
-const WITHOUT_PAUSES: u32 = 1;
+/// Version of the labelled trace format.
+pub const TRACE_SCHEMA_VERSION: u32 = 1;
 
 /// Name of the moving average of the Credence authors' ns-3 code (`docs/features.md`).
 pub const AVERAGE_NS3_TRUNC: &str = "ns3-trunc";
@@ -46,7 +42,7 @@ impl TraceMeta {
         features: Vec<String>,
     ) -> Self {
         TraceMeta {
-            schema_version: WITHOUT_PAUSES,
+            schema_version: TRACE_SCHEMA_VERSION,
             tool_version: tool_version.into(),
             order: RowOrder::Arrival,
             switches: Some(switches),
@@ -61,7 +57,7 @@ impl TraceMeta {
     /// The metadata of a trace that has none.
     pub fn unknown(order: RowOrder, features: Vec<String>) -> Self {
         TraceMeta {
-            schema_version: WITHOUT_PAUSES,
+            schema_version: TRACE_SCHEMA_VERSION,
             tool_version: String::new(),
             order,
             switches: None,
@@ -71,10 +67,5 @@ impl TraceMeta {
             inputs: Vec::new(),
             pauses: Vec::new(),
         }
-    }
-    /// Records when queues were paused; a trace with pauses is of a later version.
-    pub fn set_pauses(&mut self, pauses: Vec<Pause>) {
-        self.schema_version = if pauses.is_empty() { WITHOUT_PAUSES } else { TRACE_SCHEMA_VERSION };
-        self.pauses = pauses;
     }
 }

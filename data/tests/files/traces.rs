@@ -371,7 +371,7 @@ fn missing_features_and_labels_are_named() {
 }
 
 #[test]
-fn later_versions_and_broken_footers_are_refused() {
+fn other_versions_and_broken_footers_are_refused() {
     let scratch = Scratch::new();
     let path = scratch.path("t.parquet");
     let refuse = |meta: &TraceMeta| {
@@ -381,7 +381,8 @@ fn later_versions_and_broken_footers_are_refused() {
     let later = TraceMeta { schema_version: 3, ..meta(&["occupancy", "rank"]) };
     assert_eq!(
         refuse(&later),
-        "t.parquet: is a labelled trace of schema version 3, this program reads up to 2; use a newer dropcast"
+        "t.parquet: is a labelled trace of schema version 3, this program reads 1; collect it again, or use the dropcast \
+         that wrote it"
     );
 }
 

@@ -37,7 +37,7 @@
 #define EXAMPLE_SWITCH_BUFFER_BYTES 1000000u
 #define EXAMPLE_SWITCH_BASE_RTT_NS 8000u
 #define EXAMPLE_PRECISION_ONE 16777216u
-#define EXAMPLE_STATE_LAYOUT 0x5533e79fu
+#define EXAMPLE_STATE_LAYOUT 0x7f567fdcu
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
  * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough

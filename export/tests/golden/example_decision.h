@@ -35,7 +35,7 @@
 #define EXAMPLE_SWITCH_BUFFER_BYTES 1000000u
 #define EXAMPLE_SWITCH_BASE_RTT_NS 8000u
 #define EXAMPLE_PRECISION_ONE 16777216u
-#define EXAMPLE_STATE_LAYOUT 0x5705be05u
+#define EXAMPLE_STATE_LAYOUT 0xcdd4ceb3u
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
  * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough

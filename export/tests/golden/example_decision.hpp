@@ -37,7 +37,7 @@ constexpr std::uint32_t SWITCH_QUEUES = 40u;
 constexpr std::uint32_t SWITCH_BUFFER_BYTES = 1000000u;
 constexpr std::uint32_t SWITCH_BASE_RTT_NS = 8000u;
 constexpr std::uint32_t PRECISION_ONE = 16777216u;
-constexpr std::uint32_t STATE_LAYOUT = 0x5705be05u;
+constexpr std::uint32_t STATE_LAYOUT = 0xcdd4ceb3u;
 
 /* Packets that virtual LQD can hold at once. Where more arrive, one that finds no place is not
  * admitted, and counted in unheld: thresholds are then lower than LQD's queues. The default is enough

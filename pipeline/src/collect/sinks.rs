@@ -161,7 +161,7 @@ impl Sink for InMemory {
         pauses: Vec<Pause>,
     ) -> Result<InMemory, PipelineError> {
         self.meta.inputs = inputs;
-        self.meta.set_pauses(pauses);
+        self.meta.pauses = pauses;
         Ok(self)
     }
 }

@@ -5,7 +5,7 @@ use super::coverage::CounterCoverage;
 use serde::Serialize;
 
 /// The version of [`CounterReport`] as JSON.
-pub const COUNTERS_SCHEMA_VERSION: u32 = 2;
+pub const COUNTERS_SCHEMA_VERSION: u32 = 1;
 
 /// The fullest that the pool was.
 #[derive(Clone, Debug, PartialEq, Serialize)]

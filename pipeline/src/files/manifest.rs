@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Version of the manifest as JSON.
-pub const MANIFEST_VERSION: u32 = 4;
+pub const MANIFEST_VERSION: u32 = 1;
 
 /// The name of every trace, in a folder of its own.
 pub(crate) const PART: &str = "part-0.parquet";

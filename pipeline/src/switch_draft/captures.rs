@@ -246,7 +246,7 @@ fn description(
     dt_alpha: Option<f64>,
     notes: &[String],
 ) -> String {
-    let PortRules { ports, toml: rules, .. } = rules;
+    let PortRules { ports, names, toml: rules, .. } = rules;
     let mut toml = String::from("# Drafted from captures by `dropcast switch`. Check it.\n");
     notes
         .iter()
@@ -255,6 +255,7 @@ fn description(
         &mut toml,
         format_args!("ports = {ports}\nline_rate_bps = {rate_bps} # of every port"),
     );
+    text::port_names(&mut toml, names.iter().map(|name| (name.as_str(), None)));
     text::line(
         &mut toml,
         format_args!("buffer_bytes = {buffer_bytes}\nbase_rtt_ns = {base_rtt_ns}"),

@@ -62,7 +62,7 @@ pub(super) struct Profile {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// A share of what is free: alpha is two to this power.
-    Dynamic(i32),
+    Dynamic(i8),
     /// So many bytes.
     Static(u64),
 }
@@ -148,7 +148,7 @@ impl ConfigDb {
             signed(fields, &place, "dynamic_th")?,
             number(fields, &place, "static_th")?,
         ) {
-            (Some(power @ -16..=16), _) => Limit::Dynamic(power as i32),
+            (Some(power @ -16..=16), _) => Limit::Dynamic(power as i8),
             (Some(power), _) => {
                 let problem = format!(
                     "{place} has dynamic_th {power}: alpha would be 2^{power}; expected -16 to 16"

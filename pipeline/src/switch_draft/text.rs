@@ -2,11 +2,12 @@
 
 use super::config_db::{ConfigDb, Limit, Port};
 use super::queues::{PlacedQueue, PlacedQueues};
+use dropcast_data::printable_line;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-/// The largest alpha of SAI below infinity: for queues without a dynamic threshold.
-const LARGEST_ALPHA: f64 = 64.0;
+/// That of the largest alpha of SAI below infinity, 64: for queues without a dynamic threshold.
+const LARGEST_DYNAMIC_TH: i8 = 6;
 /// What DSCP has values for.
 const DSCPS: u8 = 64;
 
@@ -63,14 +64,8 @@ pub(super) fn description(
     let mut toml =
         String::from("# Drafted from SONiC's config_db.json by `dropcast switch`. Check it.\n");
     notes.iter().for_each(|note| line(&mut toml, format_args!("# - {}", one_line(note))));
-    toml.push_str("# Ports, in order of their numbers here:\n");
-    for (number, port) in ports.iter().enumerate() {
-        let alias =
-            port.alias.as_deref().map_or(String::new(), |alias| format!(" ({})", one_line(alias)));
-        let down = if port.is_up { "" } else { ", down" };
-        line(&mut toml, format_args!("#   {number} is {}{alias}{down}", one_line(&port.name)));
-    }
     line(&mut toml, format_args!("ports = {}", ports.len()));
+    port_names(&mut toml, ports.iter().map(|port| (port.name.as_str(), note_of(port))));
     let rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
     line(&mut toml, format_args!("line_rate_bps = {}", list(&rates)));
     line(
@@ -83,7 +78,7 @@ pub(super) fn description(
         list(&placed.queues.iter().map(value).collect::<Vec<_>>())
     };
     line(&mut toml, format_args!("shared = {}", of(|queue| queue.is_shared.to_string())));
-    line(&mut toml, format_args!("dt_alpha = {}", of(|queue| format!("{:?}", alpha(queue)))));
+    line(&mut toml, format_args!("dynamic_th = {}", of(|queue| dynamic_th(queue).to_string())));
     line(
         &mut toml,
         format_args!("reserved_bytes = {}", of(|queue| reserved_bytes(queue).to_string())),
@@ -100,10 +95,31 @@ pub(super) fn description(
     toml
 }
 
-fn alpha(queue: &PlacedQueue) -> f64 {
+/// The names of ports, in order of their numbers, each with a comment.
+pub(super) fn port_names<'a>(
+    toml: &mut String,
+    ports: impl Iterator<Item = (&'a str, Option<String>)>,
+) {
+    toml.push_str("port_names = [\n");
+    for (name, note) in ports {
+        let note = note.map_or_else(String::new, |note| format!(" # {note}"));
+        line(toml, format_args!("    {},{note}", toml::Value::from(&*printable_line(name))));
+    }
+    toml.push_str("]\n");
+}
+
+/// What else is known of a port.
+fn note_of(port: &Port) -> Option<String> {
+    let alias = port.alias.as_deref().map(one_line);
+    let down = (!port.is_up).then(|| "down".to_owned());
+    let notes: Vec<String> = alias.into_iter().chain(down).collect();
+    (!notes.is_empty()).then(|| notes.join(", "))
+}
+
+fn dynamic_th(queue: &PlacedQueue) -> i8 {
     match queue.profile.as_ref().map(|profile| profile.limit) {
-        Some(Limit::Dynamic(power)) => f64::from(power).exp2(),
-        Some(Limit::Static(_)) | None => LARGEST_ALPHA,
+        Some(Limit::Dynamic(power)) => power,
+        Some(Limit::Static(_)) | None => LARGEST_DYNAMIC_TH,
     }
 }
 

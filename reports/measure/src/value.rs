@@ -23,7 +23,7 @@ use dropcast_train::Provenance;
 use serde::{Deserialize, Serialize};
 
 /// Version of the report's JSON.
-pub const REPORT_SCHEMA_VERSION: u32 = 23;
+pub const REPORT_SCHEMA_VERSION: u32 = 1;
 
 /// A model measured on labelled traces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

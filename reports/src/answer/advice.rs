@@ -1,7 +1,7 @@
 //! What to do, in one line, and why in another.
 
 use super::lines::Loss;
-use crate::drop_words::own_name;
+use crate::drop_words::{own_name, setting_name};
 use crate::numbers::{count, percent, time_unit};
 use dropcast_measure::verdict::{
     Advice, Candidate, Check, CheckResult, CheckStatus, Cost, Decision, Verdict,
@@ -84,9 +84,7 @@ fn undecided(advice: &Advice, own: &str) -> String {
 fn set(verdict: &Verdict, advised: &Candidate, own: &str) -> Vec<String> {
     let Candidate { cost, policy, lost_bytes, now_lost_bytes, gain, .. } = advised;
     let name = match cost {
-        Cost::Setting => advised
-            .alpha
-            .map_or_else(|| "Complete Sharing".to_owned(), |alpha| format!("alpha {alpha}")),
+        Cost::Setting => setting_name(verdict, advised.alpha),
         Cost::QueueSettings => "an alpha for each queue".to_owned(),
         Cost::Credence => "Credence with the forest".to_owned(),
         Cost::OtherChip => "LQD".to_owned(),

@@ -5,7 +5,7 @@ use crate::drop_words::dropped;
 use crate::numbers::{count, percent, time_unit};
 use crate::rival_words::asked_sentences;
 use crate::trace_words::training_rows;
-use crate::verdict_figures::switch_name;
+use crate::verdict_figures::{port_name, switch_name};
 use dropcast_measure::Report;
 use dropcast_measure::verdict::{CheckResult, CheckStatus, EpisodeSection, Verdict};
 use dropcast_pipeline::wall_clock::is_since_1970;
@@ -53,7 +53,7 @@ pub(crate) fn worst_ports(verdict: &Verdict) -> Vec<(String, u64)> {
             0 | 1 => String::new(),
             _ => format!("{} ", name_of_switch(verdict, trace, switch_id)),
         };
-        (format!("{switch}port {port}"), drops)
+        (format!("{switch}{}", port_name(verdict, (trace, switch_id), port)), drops)
     });
     named.collect()
 }

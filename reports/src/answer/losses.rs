@@ -1,7 +1,7 @@
 //! What each policy loses, against what the switch has.
 
 use super::lines::{COLUMNS, Loss, cut};
-use crate::drop_words::own_name;
+use crate::drop_words::{alpha_name, own_name};
 use crate::rival_words::name_of;
 use crate::trace_words::rows;
 use dropcast_data::printable_line;
@@ -51,7 +51,8 @@ fn row_of<'a>(verdict: &Verdict, row: &'a AgainstNow, loss: Loss) -> Row<'a> {
     Row {
         of: row,
         cells: [
-            name(verdict, row),
+            // The setting's name says what it is a setting of.
+            name(verdict, row).replace("Dynamic Thresholds, dynamic_th", "dynamic_th"),
             loss.shown(i64::try_from(row.lost_bytes).unwrap_or(i64::MAX)),
             loss.signed(row.against_now_bytes),
             interval.unwrap_or_default(),
@@ -71,7 +72,8 @@ fn name(verdict: &Verdict, row: &AgainstNow) -> String {
         (Needs::Labels, _) => "Credence, perfect oracle".to_owned(),
         (Needs::Future, _) => "Any policy, at the least".to_owned(),
         (Needs::QueueSettings, Some(policy)) => {
-            format!("Alpha by queue, {}", policy.trim_start_matches("dt:alpha="))
+            let alphas = alpha_name(verdict, policy.trim_start_matches("dt:alpha="));
+            format!("By queue, {alphas}")
         }
         (_, policy) => name_of(verdict, policy.unwrap_or_default()),
     }

@@ -4,7 +4,7 @@ use super::body::{Body, Data};
 use super::table::{Cell, kept};
 use crate::drop_words::policies_sentence;
 use crate::numbers;
-use crate::verdict_figures::{self, BEST_DROPS, KINDS, OWN_DROPS, switch_name};
+use crate::verdict_figures::{self, BEST_DROPS, KINDS, OWN_DROPS, port_name, switch_name};
 use dropcast_measure::verdict::{DropCounts, QueueDrops, SwitchDrops, Verdict};
 use std::cmp::Reverse;
 
@@ -54,7 +54,9 @@ fn numbers_of(
     let own = verdict.queues.iter().filter(|q| (q.trace, q.switch_id) == (trace, switch_id));
     let row = |queue: &QueueDrops| {
         let mut row = vec![
-            Cell::Count(Some(queue.port.into())),
+            Cell::text(
+                port_name(verdict, (trace, switch_id), queue.port).trim_start_matches("port "),
+            ),
             Cell::Count(Some(queue.queue.into())),
             Cell::Count(Some(queue.counts.arrived.packets)),
             Cell::Count(Some(queue.counts.own.bytes)),

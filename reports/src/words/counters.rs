@@ -1,5 +1,6 @@
 //! What counters of a switch say.
 
+use crate::drop_words::powers_of_two;
 use crate::numbers::{count, ratio};
 use dropcast_pipeline::counters::{
     Bounds, CounterConclusion, CounterReport, DroppingQueue, PortCounters,
@@ -95,7 +96,7 @@ fn conclusion(report: &CounterReport) -> String {
         CounterConclusion::LargerAlpha { alpha } => {
             let which = alpha.map_or_else(
                 || "Complete Sharing (no threshold)".to_owned(),
-                |alpha| format!("Alpha {alpha} for all queues"),
+                |alpha| format!("Alpha {alpha}{} for all queues", as_power(alpha)),
             );
             format!(
                 "{losses}{other}\n{which} would have dropped none of them: there is nothing to gain from an oracle."
@@ -110,6 +111,12 @@ fn conclusion(report: &CounterReport) -> String {
             count(report.intervals_with_drops)
         ),
     }
+}
+
+/// The alpha as SONiC has it.
+fn as_power(alpha: f64) -> String {
+    let power = powers_of_two(&alpha.to_string());
+    power.map_or_else(String::new, |power| format!(" (dynamic_th {power})"))
 }
 
 /// What was dropped and trimmed.

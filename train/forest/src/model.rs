@@ -10,13 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Version of the format that [`Model::to_json`] writes.
-pub const FORMAT_VERSION: u64 = 3;
-
-/// Version of a model with ranges of features, which all of them have; without rows of leaves and metrics over seeds.
-const WITH_RANGES: u64 = 2;
-
-/// Version of a model without ranges of features.
-const WITHOUT_RANGES: u64 = 1;
+pub const FORMAT_VERSION: u64 = 1;
 
 /// A forest with everything needed to use it correctly: its features, the switch it is for, how it
 /// was made, and its metrics.
@@ -28,10 +22,10 @@ pub struct Model<P> {
     pub forest: Forest,
     /// The features, in the order predictions expect.
     pub features: FeatureSet,
-    /// The range of each feature on the rows that trained; absent if it was made before models had them, or elsewhere.
+    /// The range of each feature on the rows that trained; absent if it was made elsewhere.
     pub ranges: Option<Vec<FeatureRange>>,
-    /// By tree, the training rows of each leaf, in the order of nodes; absent if it was made before models had them, or
-    /// elsewhere, or squeezed into a budget.
+    /// By tree, the training rows of each leaf, in the order of nodes; absent if it was made elsewhere, or
+    /// squeezed into a budget.
     pub leaf_rows: Option<Vec<Vec<LeafRows>>>,
     /// The switch it is for.
     pub switch: SwitchContext,
@@ -71,19 +65,11 @@ pub enum ModelError {
     NoVersion,
     /// Another format version.
     #[error(
-        "the model has format_version {found}, but this dropcast reads {WITHOUT_RANGES} to {FORMAT_VERSION}"
+        "the model has format_version {found}, but this dropcast reads {FORMAT_VERSION}; train or import it again"
     )]
     Version {
         /// The version in the text.
         found: String,
-    },
-    /// A field that models of this version do not have.
-    #[error("the model has {field}, which format_version {version} does not have")]
-    Newer {
-        /// The field.
-        field: &'static str,
-        /// The model's version.
-        version: u64,
     },
     /// The rows of leaves are not those of the forest's leaves.
     #[error("the model's leaf_rows have {found} for tree {tree}, whose leaves are {expected}")]
@@ -115,17 +101,13 @@ pub enum ModelError {
         /// This dropcast's value.
         expected: String,
     },
-    /// The range of a feature is not one, or does not go with the version.
-    #[error("the model's feature {name} has {found}, but format_version {version} has {expected}")]
+    /// The range of a feature is not one, or others have one and it has none.
+    #[error("the model's feature {name} has {found}, expected one from lowest to highest")]
     Range {
         /// The feature.
         name: String,
-        /// What there is.
+        /// What it has.
         found: String,
-        /// The model's version.
-        version: u64,
-        /// What such a model has.
-        expected: &'static str,
     },
     /// The forest's list of features is not that of the model.
     #[error("the model describes features {described:?}, but its forest lists {listed:?}")]
@@ -192,9 +174,9 @@ impl<P> Model<P> {
     {
         let Header { format_version } = serde_json::from_str(text)?;
         let found = format_version.ok_or(ModelError::NoVersion)?;
-        let readable = WITHOUT_RANGES..=FORMAT_VERSION;
-        let version = found.as_u64().filter(|version| readable.contains(version));
-        let version = version.ok_or_else(|| ModelError::Version { found: found.to_string() })?;
+        if found.as_u64() != Some(FORMAT_VERSION) {
+            return Err(ModelError::Version { found: found.to_string() });
+        }
         let text: ModelText<'_, P> = serde_json::from_str(text)?;
         let forest = text.forest.into_owned();
         forest.check()?;
@@ -207,7 +189,7 @@ impl<P> Model<P> {
         let model = Model {
             forest,
             features: FeatureSet::try_from(features)?,
-            ranges: ranges(version, &text.features)?,
+            ranges: ranges(&text.features)?,
             leaf_rows: text.leaf_rows.map(Cow::into_owned),
             switch: text.switch.into_owned(),
             rescaled_from_bytes: text.rescaled_from_bytes,
@@ -218,17 +200,7 @@ impl<P> Model<P> {
         if let Some(leaves) = &model.leaf_rows {
             check_leaf_rows(&model.forest, leaves)?;
         }
-        match model.newest_field() {
-            Some(field) if version < FORMAT_VERSION => Err(ModelError::Newer { field, version }),
-            _ => Ok(model),
-        }
-    }
-
-    /// A field that it has and older versions do not.
-    fn newest_field(&self) -> Option<&'static str> {
-        let over_seeds = self.metrics.as_ref().and_then(|metrics| metrics.over_seeds.as_ref());
-        let leaf_rows = self.leaf_rows.as_ref().map(|_| "leaf_rows");
-        over_seeds.map(|_| "metrics.over_seeds").or(leaf_rows)
+        Ok(model)
     }
 }
 
@@ -278,7 +250,7 @@ struct FeatureText {
     /// Which moving average; absent for other features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     average: Option<String>,
-    /// Absent in version 1.
+    /// Absent in models that were made elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     range: Option<FeatureRange>,
 }
@@ -311,23 +283,17 @@ fn check_leaf_rows(forest: &Forest, leaves: &[Vec<LeafRows>]) -> Result<(), Mode
 }
 
 /// The ranges of the features, which all have, or none.
-fn ranges(version: u64, features: &[FeatureText]) -> Result<Option<Vec<FeatureRange>>, ModelError> {
-    let has_ranges = match version {
-        WITHOUT_RANGES => false,
-        WITH_RANGES => true,
-        _ => features.iter().any(|info| info.range.is_some()),
-    };
+fn ranges(features: &[FeatureText]) -> Result<Option<Vec<FeatureRange>>, ModelError> {
+    let has_ranges = features.iter().any(|info| info.range.is_some());
     for FeatureText { name, range, .. } in features {
         let found = match range {
             None if has_ranges => "no range".to_owned(),
-            Some(_) if !has_ranges => "a range".to_owned(),
             Some(range) if range.lowest > range.highest => {
                 format!("the range from {} to {}", range.lowest, range.highest)
             }
             _ => continue,
         };
-        let expected = if has_ranges { "one from lowest to highest" } else { "none" };
-        return Err(ModelError::Range { name: name.clone(), found, version, expected });
+        return Err(ModelError::Range { name: name.clone(), found });
     }
     Ok(has_ranges.then(|| features.iter().filter_map(|info| info.range).collect()))
 }

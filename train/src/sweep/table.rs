@@ -5,7 +5,7 @@ use dropcast_forest::PartMetrics;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format of [`SweepTable`].
-pub const SWEEP_FORMAT_VERSION: u32 = 5;
+pub const SWEEP_FORMAT_VERSION: u32 = 1;
 
 /// The result of a sweep: a row for each configuration and seed, and a summary of each
 /// configuration over its seeds. It holds no time of day and no path, and interruptions do not

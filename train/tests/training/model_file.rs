@@ -2,7 +2,7 @@
 
 use dropcast_forest::ModelError;
 use dropcast_runtime::DropOracle;
-use dropcast_train::{Model, Monotone};
+use dropcast_train::Model;
 
 /// The example of the format's page.
 fn example() -> &'static str {
@@ -46,11 +46,11 @@ fn its_metrics_follow_from_its_confusion_matrices() {
 #[test]
 fn another_version_is_refused_as_such_whatever_else_it_holds() {
     assert_eq!(
-        fault("\"format_version\": 3", "\"format_version\": 4, \"new\": []"),
-        "the model has format_version 4, but this dropcast reads 1 to 3"
+        fault("\"format_version\": 1", "\"format_version\": 4, \"new\": []"),
+        "the model has format_version 4, but this dropcast reads 1; train or import it again"
     );
     assert_eq!(
-        fault("\"format_version\": 3", "\"format_version\": \"1\""),
+        fault("\"format_version\": 1", "\"format_version\": \"1\""),
         "not a dropcast model: invalid type: string \"1\", expected a JSON number at line 2 column 23"
     );
     let other = Model::from_json("{\"trees\": []}").unwrap_err();
@@ -100,33 +100,19 @@ fn features_that_we_do_not_compute_as_described_are_refused() {
 }
 
 #[test]
-fn fields_go_with_the_version() {
-    assert_eq!(
-        fault("\"format_version\": 3", "\"format_version\": 1"),
-        "the model's feature avg_queue_length has a range, but format_version 1 has none"
-    );
-    assert_eq!(
-        fault("\"format_version\": 3", "\"format_version\": 2"),
-        "the model has metrics.over_seeds, which format_version 2 does not have"
-    );
+fn all_features_have_a_range_or_none() {
     assert_eq!(
         fault("{\"lowest\": 0, \"highest\": 214310}", "null"),
-        "the model's feature occupancy has no range, but format_version 3 has one from lowest to highest"
+        "the model's feature occupancy has no range, expected one from lowest to highest"
     );
     assert_eq!(
         fault("\"lowest\": 0, \"highest\": 214310", "\"lowest\": 214311, \"highest\": 214310"),
-        "the model's feature occupancy has the range from 214311 to 214310, but format_version 3 has one from lowest \
-         to highest"
+        "the model's feature occupancy has the range from 214311 to 214310, expected one from lowest to highest"
     );
-    // Those of earlier versions are read, and written as this one.
+    // A model of another tool has none.
     let model = Model::from_json(example()).unwrap();
-    let earlier = Model { ranges: None, leaf_rows: None, metrics: None, ..model };
-    let text = earlier.to_json().replace("\"format_version\": 3", "\"format_version\": 1");
-    let text = text.replace("      \"monotone\": \"auto\",\n", "");
-    let read = Model::from_json(&text).unwrap();
-    let monotone = |model: &Model| model.provenance.as_ref().unwrap().parameters.get().monotone;
-    assert_eq!((monotone(&earlier), monotone(&read)), (Monotone::Auto, Monotone::Off));
-    assert_eq!(Model { provenance: earlier.provenance.clone(), ..read }, earlier);
+    let elsewhere = Model { ranges: None, leaf_rows: None, metrics: None, ..model };
+    assert_eq!(Model::from_json(&elsewhere.to_json()).unwrap(), elsewhere);
 }
 
 #[test]

@@ -28,6 +28,8 @@ fn a_description_survives_being_written() {
         reserved_bytes: vec![0, 3_000],
         dt_alpha: vec![64.0, 0.5],
         slack_bytes: 1_500,
+        alpha_is_power: true,
+        port_names: (0..20).map(|port| format!("Ethernet{}", 4 * port)).collect(),
         ..spec
     };
     assert_eq!((spec.reserved_bytes_of(6), spec.reserved_bytes_of(7)), (0, 3_000));
@@ -51,6 +53,12 @@ fn mistakes_are_named() {
     check(("32_000", "32_000\ndt_alpha = \"x\""), "expected one value, or a list of them");
     check(("32_000", "32_000\ndt_alpha = -1.0"), "dt_alpha: is -1, expected a number above 0");
     check(("32_000", "32_000\nalpha = 1.0"), "dt_alpha");
+    check(("32_000", "32_000\ndynamic_th = 17"), "dynamic_th: is 17, expected -16 to 16");
+    check(("32_000", "32_000\ndt_alpha = 1\ndynamic_th = 0"), "dynamic_th: is given with");
+    check(("32_000", "32_000\nport_names = [\"a\"]"), "port_names: has 1 names, expected");
+    let named = |second: &str| format!("ports = 2\nport_names = [\"a\", {second:?}]");
+    check(("ports = 20", &named("a")), "port_names: has \"a\" twice");
+    check(("ports = 20", &named("\n")), "port_names: has \"\\n\", expected 1 to 512");
     check(("32_000", "32_000\nslack_bytes = 1_073_741_825"), "slack_bytes: is 1073741825");
     check(("10_000_000_000", "[1, 2]"), "line_rate_bps: has 2 values");
     check(("pushable", "pushible"), "pushible");

@@ -23,6 +23,9 @@ pub struct SwitchDrops {
     /// Its ports.
     #[serde(default)]
     pub ports: usize,
+    /// What its ports are called, in order of their numbers; empty if its description has no names.
+    #[serde(default)]
+    pub port_names: Vec<String>,
     /// Its shared buffer, bytes.
     #[serde(default)]
     pub buffer_bytes: u32,
@@ -30,6 +33,9 @@ pub struct SwitchDrops {
     pub peak_occupancy: f64,
     /// The `alpha` of Dynamic Thresholds there, one or one for each queue of a port.
     pub dynamic_thresholds_alpha: Alphas,
+    /// Whether its description gives each alpha as SONiC's `dynamic_th`, the power of two that it is.
+    #[serde(default)]
+    pub alpha_is_power: bool,
     /// What the switch does by itself, as the registry names it ([`dropcast_replay::own_policy`]).
     pub own_policy: String,
     /// How much longer than its threshold Credence lets a queue become there, bytes.
@@ -107,9 +113,11 @@ impl Places {
                 switch_id,
                 name: spec.name.clone(),
                 ports: spec.ports(),
+                port_names: spec.port_names.clone(),
                 buffer_bytes: spec.buffer_bytes,
                 peak_occupancy,
                 dynamic_thresholds_alpha: replayed.dt_alpha.clone(),
+                alpha_is_power: spec.alpha_is_power,
                 own_policy: replayed.own_policy.to_string(),
                 slack_bytes: replayed.slack_bytes,
                 counts: tally.counts(best_alpha),

@@ -20,7 +20,7 @@ use dropcast_switch::Alphas;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Verdict`] as JSON.
-pub const VERDICT_SCHEMA_VERSION: u32 = 17;
+pub const VERDICT_SCHEMA_VERSION: u32 = 1;
 
 /// The flows of arrivals that count (docs/trace.md), in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

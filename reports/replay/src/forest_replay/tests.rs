@@ -129,7 +129,7 @@ proptest! {
             })
             .collect();
         let mut meta = meta_of(spec.clone());
-        meta.set_pauses(pauses.into_iter().map(Pause::from).collect());
+        meta.pauses = pauses.into_iter().map(Pause::from).collect();
         let columns = meta.features.clone();
         let batch = |rows: &_, from_ns| batch_for(2, rows, from_ns);
         let threads = NonZeroUsize::new(threads).expect("not 0");
