@@ -67,10 +67,10 @@ impl Check {
     pub fn vectors(&mut self, forest: &Forest, vectors: &Vectors) -> Result<(), VerifyError> {
         let chunks = vectors.rows().chunks(CHUNK_ROWS).zip(vectors.kinds().chunks(CHUNK_ROWS));
         for (rows, kinds) in chunks {
-            self.add(forest, rows, |row| kind_name(kinds[row]))?;
+            self.add(forest, rows, |row| kinds[row].into())?;
         }
         // Counted in the order of the rows; kinds have their own order.
-        let place = |kind: &str| RowKind::ALL.iter().position(|&other| kind_name(other) == kind);
+        let place = |kind: &str| RowKind::ALL.iter().position(|&other| <&str>::from(other) == kind);
         for program in &mut self.programs {
             program.kinds.sort_by_key(|kind| place(kind.kind).unwrap_or(usize::MAX));
         }
@@ -140,17 +140,6 @@ impl ProgramCheck {
             self.kinds.len() - 1
         });
         &mut self.kinds[at]
-    }
-}
-
-fn kind_name(kind: RowKind) -> &'static str {
-    match kind {
-        RowKind::Extreme => "extreme",
-        RowKind::Split => "split",
-        RowKind::Leaf => "leaf",
-        RowKind::Tie => "tie",
-        RowKind::AboveTie => "above_tie",
-        RowKind::Random => "random",
     }
 }
 

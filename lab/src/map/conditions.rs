@@ -294,10 +294,9 @@ impl TryFrom<String> for TransportMix {
                     (number, name.trim())
                 }
             };
-            let known = Transport::ALL.into_iter().find(|transport| transport.name() == name);
-            let names = || Transport::ALL.map(Transport::name).join(", ");
-            let transport = known.ok_or_else(|| {
-                format!("{text:?}: {name:?} is no transport; expected one of {}", names())
+            let transport = name.parse().map_err(|_| {
+                let names = Transport::NAMES.join(", ");
+                format!("{text:?}: {name:?} is no transport; expected one of {names}")
             })?;
             Ok((transport, share))
         };

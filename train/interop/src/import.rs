@@ -17,14 +17,14 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
 use dropcast_train::Model;
 use foreign::{Foreign, Reading, has, wrong};
-use std::fmt;
-use std::str::FromStr;
 
 pub use arrays::ArrayTree;
 
 /// A file format of forests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[derive(strum::Display, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownImportFormat, parse_err_fn = unknown)]
 pub enum Format {
     /// ONNX with one `TreeEnsembleClassifier` or `TreeEnsembleRegressor`, as skl2onnx writes it.
     Onnx,
@@ -38,6 +38,10 @@ pub enum Format {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format {0:?}; known are onnx, lightgbm, xgboost")]
 pub struct UnknownImportFormat(pub String);
+
+fn unknown(name: &str) -> UnknownImportFormat {
+    UnknownImportFormat(name.to_owned())
+}
 
 /// What to import, and as what.
 #[derive(Clone, Debug, Default)]
@@ -137,15 +141,9 @@ fn is_object(file: &[u8]) -> bool {
 }
 
 impl Format {
-    const ALL: [Format; 3] = [Format::Onnx, Format::LightGbm, Format::XGBoost];
-
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Onnx => "onnx",
-            Format::LightGbm => "lightgbm",
-            Format::XGBoost => "xgboost",
-        }
+        self.into()
     }
 
     /// The format of a file by its first bytes.
@@ -172,20 +170,5 @@ impl Format {
             [0x08, ..] => Ok(Format::Onnx),
             _ => Err(ImportError::Unknown("it begins like none of them")),
         }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = UnknownImportFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownImportFormat> {
-        let format = Format::ALL.into_iter().find(|format| format.name() == name);
-        format.ok_or_else(|| UnknownImportFormat(name.to_owned()))
     }
 }

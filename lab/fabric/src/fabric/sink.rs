@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Why a packet was dropped at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum FabricDropReason {
     /// It did not fit into the buffer.
     Full,
@@ -20,21 +22,12 @@ pub enum FabricDropReason {
 
 impl FabricDropReason {
     /// Every reason.
-    pub const ALL: [FabricDropReason; 4] = [
-        FabricDropReason::Full,
-        FabricDropReason::Policy,
-        FabricDropReason::PushOut,
-        FabricDropReason::Aqm,
-    ];
+    pub const ALL: &'static [FabricDropReason] =
+        <FabricDropReason as strum::VariantArray>::VARIANTS;
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            FabricDropReason::Full => "full",
-            FabricDropReason::Policy => "policy",
-            FabricDropReason::PushOut => "push-out",
-            FabricDropReason::Aqm => "aqm",
-        }
+        self.into()
     }
 }
 

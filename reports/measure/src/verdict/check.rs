@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// What can be wrong with a trace, or with the replay of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Check {
     /// Whether the clocks of captures agree, and times are exact.
     Clocks,
@@ -63,31 +65,11 @@ pub(super) struct Found {
 
 impl Check {
     /// Every check, in the order in which they are shown.
-    pub const ALL: [Check; 9] = [
-        Check::Clocks,
-        Check::Taps,
-        Check::Copies,
-        Check::Rates,
-        Check::Backlog,
-        Check::Files,
-        Check::Rows,
-        Check::Drops,
-        Check::Labels,
-    ];
+    pub const ALL: &'static [Check] = <Check as strum::VariantArray>::VARIANTS;
 
     /// Its name, as in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Check::Clocks => "clocks",
-            Check::Taps => "taps",
-            Check::Copies => "copies",
-            Check::Rates => "rates",
-            Check::Backlog => "backlog",
-            Check::Files => "files",
-            Check::Rows => "rows",
-            Check::Drops => "drops",
-            Check::Labels => "labels",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -22,12 +22,12 @@ pub(super) struct Checked<'a> {
 impl Checked<'_> {
     /// Every check of all traces together.
     pub(super) fn all(&self) -> Vec<CheckResult> {
-        Check::ALL.map(|check| self.check(check).of(check)).to_vec()
+        Check::ALL.iter().map(|&check| self.check(check).of(check)).collect()
     }
 
     /// The checks of a trace that found something wrong.
     pub(super) fn of_trace(&self, trace: usize) -> Vec<CheckResult> {
-        let results = Check::ALL.map(|check| self.one(check, trace).of(check));
+        let results = Check::ALL.iter().map(|&check| self.one(check, trace).of(check));
         results.into_iter().filter(|result| result.status > CheckStatus::Ok).collect()
     }
 
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn the_list_has_every_check_in_order_and_by_its_name() {
         assert!(Check::ALL.is_sorted());
-        for check in Check::ALL {
+        for &check in Check::ALL {
             assert_eq!(serde_json::to_value(check).expect("JSON"), check.name());
         }
     }

@@ -129,10 +129,7 @@ impl LongFlows {
     fn sent_and_marked(&self, scheme: &str) -> (Transport, AqmSpec) {
         let (transport, aqm) = match scheme.split_once(' ') {
             None => (self.transport, scheme),
-            Some((name, aqm)) => {
-                let named = Transport::ALL.into_iter().find(|transport| transport.name() == name);
-                (named.expect("a known transport"), aqm)
-            }
+            Some((name, aqm)) => (name.parse().expect("a known transport"), aqm),
         };
         (transport, aqm.parse().expect("a known AQM"))
     }
