@@ -1,6 +1,7 @@
 //! The records of pcap and the blocks of pcapng, one at a time.
 //!
-//! Sizes that a file claims are checked before anything of that size is read.
+//! Sizes that a file claims are checked before anything of that size is read. The readers of `pcap-parser` parse what they have read
+//! before options can be checked, and their error where reading fails does not say why; so only its parsers are used.
 
 use crate::DataError;
 use crate::io::{TextInput, guarded};

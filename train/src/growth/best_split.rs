@@ -180,7 +180,8 @@ fn x_log2_x(x: f64) -> f64 {
 }
 
 /// Binary logarithm of a normal positive number, by basic operations only: bit-identical on every
-/// platform, which `f64::log2` does not promise. Relative error about 2^-52.
+/// platform, which `f64::log2` does not promise, and from one version to the next, which `libm` does not. Relative error
+/// about 2^-52.
 fn log2(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let bits = x.to_bits();
