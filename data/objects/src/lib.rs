@@ -122,7 +122,7 @@ fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String>
 }
 
 /// What [`find`] finds, where the URL names an object: not a bucket alone.
-fn find_object(path: &Path) -> Result<Found, String> {
+fn find_object(path: &Path) -> Result<StoreAndKey, String> {
     match find(path)? {
         (_, _, key) if key.as_ref().is_empty() => {
             Err("it names no object of the bucket".to_owned())
@@ -131,10 +131,10 @@ fn find_object(path: &Path) -> Result<Found, String> {
     }
 }
 
-type Found = (&'static Runtime, Box<dyn ObjectStore>, Key);
+type StoreAndKey = (&'static Runtime, Box<dyn ObjectStore>, Key);
 
 /// The store that a URL names, set up by the environment, and the name of the object in it.
-fn find(path: &Path) -> Result<Found, String> {
+fn find(path: &Path) -> Result<StoreAndKey, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     // Two threads: a reader that waits must not keep others waiting.
     let start = || {

@@ -7,7 +7,7 @@ use dropcast_forest::Forest;
 use serde::Serialize;
 
 /// A running check of a target's programs.
-pub struct Check {
+pub struct TargetCheck {
     built: Built,
     programs: Vec<ProgramCheck>,
 }
@@ -45,7 +45,7 @@ pub struct KindCheck {
 /// Rows per call of a program: bounds memory.
 const CHUNK_ROWS: usize = 1 << 20;
 
-impl Check {
+impl TargetCheck {
     /// Starts a check of built programs.
     pub fn new(mut built: Built) -> Self {
         let programs = built.programs().iter().map(|program| ProgramCheck {
@@ -57,7 +57,7 @@ impl Check {
             first_mismatches: Vec::new(),
             ns_per_prediction: None,
         });
-        Check { programs: programs.collect(), built }
+        TargetCheck { programs: programs.collect(), built }
     }
 
     /// Runs every program on the vectors of `forest`.
@@ -178,7 +178,7 @@ mod tests {
 
     fn checked(fake: Fake) -> Result<ProgramCheck, VerifyError> {
         let forest = forest();
-        let mut check = Check::new(Built::of_programs(vec![Box::new(fake)])?);
+        let mut check = TargetCheck::new(Built::of_programs(vec![Box::new(fake)])?);
         check.vectors(&forest, &Vectors::new(&forest, 1, 10).expect("valid"))?;
         check.trace(&forest, &[vec![1], vec![2]])?;
         Ok(check.finish().remove(0))
@@ -209,6 +209,6 @@ mod tests {
     fn nothing_asked_is_nothing_verified() {
         let fake = Fake { evidence: Evidence::Executed, score: 7, forgets_one: false };
         let built = Built::of_programs(vec![Box::new(fake)]).expect("a temporary folder");
-        assert!(!Check::new(built).finish()[0].is_verified());
+        assert!(!TargetCheck::new(built).finish()[0].is_verified());
     }
 }

@@ -92,18 +92,18 @@ pub struct Telemetry {
 }
 
 /// An observer, called in time order.
-pub trait Sink {
+pub trait FabricObserver {
     /// Whether it needs packet events; they cost time.
     const WANTS_EVENTS: bool = false;
     /// Whether it wants telemetry; it costs time.
     const WANTS_TELEMETRY: bool = false;
 
-    /// A packet left the buffer of a switch. Only if [`Sink::WANTS_TELEMETRY`].
+    /// A packet left the buffer of a switch. Only if [`FabricObserver::WANTS_TELEMETRY`].
     fn left(&mut self, telemetry: &Telemetry) {
         let _ = telemetry;
     }
 
-    /// A packet reached a switch or left its buffer. Only if [`Sink::WANTS_EVENTS`].
+    /// A packet reached a switch or left its buffer. Only if [`FabricObserver::WANTS_EVENTS`].
     fn packet_event(&mut self, event: &Event) {
         let _ = event;
     }
@@ -128,10 +128,10 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
-impl Sink for Unwatched {}
+impl FabricObserver for Unwatched {}
 
 /// Two sinks.
-impl<A: Sink, B: Sink> Sink for (A, B) {
+impl<A: FabricObserver, B: FabricObserver> FabricObserver for (A, B) {
     const WANTS_EVENTS: bool = A::WANTS_EVENTS || B::WANTS_EVENTS;
     const WANTS_TELEMETRY: bool = A::WANTS_TELEMETRY || B::WANTS_TELEMETRY;
 
@@ -161,7 +161,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-impl<S: Sink> Sink for &mut S {
+impl<S: FabricObserver> FabricObserver for &mut S {
     const WANTS_EVENTS: bool = S::WANTS_EVENTS;
     const WANTS_TELEMETRY: bool = S::WANTS_TELEMETRY;
 
@@ -211,7 +211,7 @@ impl<F: FnMut(EventBatch)> PacketEvents<F> {
     }
 }
 
-impl<F: FnMut(EventBatch)> Sink for PacketEvents<F> {
+impl<F: FnMut(EventBatch)> FabricObserver for PacketEvents<F> {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {

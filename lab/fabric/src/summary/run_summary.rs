@@ -4,8 +4,8 @@ use super::flow_kind::FlowKind;
 use super::percentiles::{Percentiles, of_counts};
 use super::size_buckets::{SizeBucket, SizeBuckets};
 use crate::fabric::{
-    DroppedPacket, Fabric, FabricDropReason, FlowClass, FlowRecord, Occupancy, SimulationOutcome,
-    Sink,
+    DroppedPacket, Fabric, FabricDropReason, FabricObserver, FlowClass, FlowRecord, Occupancy,
+    SimulationOutcome,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ impl Summarizer {
     }
 }
 
-impl Sink for Summarizer {
+impl FabricObserver for Summarizer {
     fn dropped(&mut self, drop: &DroppedPacket) {
         self.innocent_drops += u64::from(drop.is_innocent);
     }

@@ -57,7 +57,7 @@ pub struct CheckResult {
 
 /// What a check found on one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct CheckFinding {
     pub(super) status: CheckStatus,
     pub(super) evidence: String,
     pub(super) remedy: Option<String>,
@@ -95,30 +95,34 @@ impl CheckStatus {
     }
 }
 
-impl Found {
+impl CheckFinding {
     pub(super) fn ok(evidence: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Ok, evidence: evidence.into(), remedy: None }
+        CheckFinding { status: CheckStatus::Ok, evidence: evidence.into(), remedy: None }
     }
 
     pub(super) fn not_checked(evidence: impl Into<String>) -> Self {
-        Found { status: CheckStatus::NotChecked, ..Found::ok(evidence) }
+        CheckFinding { status: CheckStatus::NotChecked, ..CheckFinding::ok(evidence) }
     }
 
     pub(super) fn doubtful(evidence: String, remedy: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Doubtful, evidence, remedy: Some(remedy.into()) }
+        CheckFinding { status: CheckStatus::Doubtful, evidence, remedy: Some(remedy.into()) }
     }
 
     pub(super) fn failed(evidence: String, remedy: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Failed, ..Found::doubtful(evidence, remedy) }
+        CheckFinding { status: CheckStatus::Failed, ..CheckFinding::doubtful(evidence, remedy) }
     }
 
     /// Failed if it `is_bad`, else doubtful.
     pub(super) fn wrong(is_bad: bool, evidence: String, remedy: impl Into<String>) -> Self {
-        if is_bad { Found::failed(evidence, remedy) } else { Found::doubtful(evidence, remedy) }
+        if is_bad {
+            CheckFinding::failed(evidence, remedy)
+        } else {
+            CheckFinding::doubtful(evidence, remedy)
+        }
     }
 
     pub(super) fn of(self, check: Check) -> CheckResult {
-        let Found { status, evidence, remedy } = self;
+        let CheckFinding { status, evidence, remedy } = self;
         CheckResult { check, status, evidence, remedy }
     }
 }

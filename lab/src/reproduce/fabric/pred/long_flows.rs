@@ -5,8 +5,8 @@ use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
 use dropcast_fabric::{
-    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry,
-    Transport, quantile,
+    Connection, Fabric, FabricConfig, FabricObserver, Flow, FlowClass, FlowList, Occupancy,
+    Telemetry, Transport, quantile,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -195,7 +195,7 @@ impl Observed {
     }
 }
 
-impl Sink for Observed {
+impl FabricObserver for Observed {
     const WANTS_TELEMETRY: bool = true;
 
     fn left(&mut self, telemetry: &Telemetry) {
@@ -228,7 +228,7 @@ impl Counting {
     }
 }
 
-impl Sink for Counting {
+impl FabricObserver for Counting {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {
