@@ -25,7 +25,7 @@ use dropcast_pipeline::train::TrainTask;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_reports::ReportFormat;
 use dropcast_run::task::RunTask;
-use dropcast_terminal::Format;
+use dropcast_terminal::OutputFormat;
 use dropcast_terminal::shell_files::{CompletionsArgs, ManArgs};
 use std::path::PathBuf;
 
@@ -123,7 +123,7 @@ pub(crate) struct RunArgs {
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     /// Print every fact, not the answer alone.
     #[arg(long, conflicts_with = "format")]
     pub(crate) details: bool,
@@ -150,7 +150,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Train a forest on labelled traces.
@@ -192,7 +192,7 @@ pub(crate) struct TrainArgs {
     pub(crate) output: PathBuf,
     /// Format of the metrics.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Import a forest of ONNX, LightGBM or XGBoost (docs/trainers.md).
@@ -212,7 +212,7 @@ pub(crate) struct ImportArgs {
     pub(crate) file: PathBuf,
     /// Format of the file: onnx, lightgbm or xgboost; detected from its content by default.
     #[arg(long, value_name = "onnx|lightgbm|xgboost")]
-    pub(crate) from: Option<dropcast_interop::Format>,
+    pub(crate) from: Option<dropcast_interop::ImportFormat>,
     /// The features it was trained on, in the order of its columns, if the file lacks their names:
     /// paper4, or names separated by commas.
     #[arg(long, value_name = "NAME,...")]
@@ -232,7 +232,7 @@ pub(crate) struct ImportArgs {
     pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Train every combination of settings, and compare them (docs/sweep.md).
@@ -272,7 +272,7 @@ pub(crate) struct SweepArgs {
     pub(crate) memory_limit: Option<u64>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Scale a model to a switch with another buffer (docs/features.md).
@@ -296,7 +296,7 @@ pub(crate) struct RescaleArgs {
     pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Write a model as tables or code for a dataplane.
@@ -317,7 +317,7 @@ pub(crate) struct ExportArgs {
     pub(crate) output: PathBuf,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// What a switch is for.
@@ -390,7 +390,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) time: bool,
     /// Format of the result.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Print the size of a model as match-action tables.
@@ -415,7 +415,7 @@ pub(crate) struct ResourcesArgs {
     pub(crate) measure: bool,
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Say what a switch should do, and what a model is worth (docs/report.md).
@@ -487,5 +487,5 @@ pub(crate) struct InspectArgs {
     pub(crate) statistics: bool,
     /// Format of the output.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }

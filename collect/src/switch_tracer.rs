@@ -7,7 +7,7 @@ use dropcast_data::{
     SwitchSpec,
 };
 use dropcast_features::FeatureSet;
-use dropcast_switch::{Fit, LineRate, Observed, Packet, Service, VirtualLqd};
+use dropcast_switch::{Fit, LineRate, Observed, Packet, TimeModel, VirtualLqd};
 use std::collections::BTreeMap;
 
 /// One switch's virtual queues, with one of the two ways to drain them.
@@ -123,7 +123,7 @@ impl SwitchTracer {
 }
 
 /// How virtual queues drain.
-trait Drain: Service + Sized {
+trait Drain: TimeModel + Sized {
     /// A packet arrives at `now_ns`: the queues are served up to then, if the service knows how.
     fn serve(lqd: &mut VirtualLqd<Self>, now_ns: u64, waiting: &mut Waiting);
 
@@ -225,7 +225,7 @@ fn ended_pause(
 
 /// Records the features of an arriving packet and the user's own, then passes it to LQD.
 #[inline(always)]
-fn arrival<S: Service>(
+fn arrival<S: TimeModel>(
     lqd: &mut VirtualLqd<S>,
     event: &Event,
     own: &[u32],

@@ -137,12 +137,12 @@ impl Waiting {
     }
 
     /// The arrival that the others wait for, and its number.
-    pub(crate) fn first(&self) -> Option<(u64, Place)> {
+    pub(crate) fn first(&self) -> Option<(u64, ArrivalPlace)> {
         let at = self.given;
         if at == self.arrived {
             return None;
         }
-        let place = Place {
+        let place = ArrivalPlace {
             time_ns: self.arrivals.time_ns[at],
             switch_id: self.arrivals.switch_id[at],
             port: self.arrivals.port[at],
@@ -252,7 +252,7 @@ fn columns_of<const N: usize>(rows: &[[u32; N]]) -> Vec<Vec<u32>> {
 }
 
 /// When and where a packet arrived.
-pub(crate) struct Place {
+pub(crate) struct ArrivalPlace {
     pub(crate) time_ns: u64,
     pub(crate) switch_id: u16,
     pub(crate) port: u16,

@@ -17,7 +17,7 @@ mod udp;
 pub(crate) use draft::draft;
 pub(crate) use headers::{PacketHeaders, read_headers};
 pub(crate) use map::PacketFacts;
-pub use map::{CaptureMap, CaptureTimes, FileName, Mac, PortRule, Prefix, QueueRule, Values};
+pub use map::{CaptureMap, CaptureTimes, FileName, Mac, OneOrSeveral, PortRule, Prefix, QueueRule};
 pub(crate) use mirror_time::{MirrorClocks, WrongStamp};
 pub(crate) use output_ports::{Evidence, NoOutputPorts, PortCapture, why_no_output_ports};
 pub(crate) use packets::{CaptureStart, PacketFile, RawPacket, RawTime};

@@ -4,7 +4,7 @@ use crate::Origin;
 use crate::checked::Checked;
 use crate::ident::plain;
 use crate::tracker;
-use dropcast_features::{Feature, Memory};
+use dropcast_features::{Feature, FeatureMemory};
 
 /// What the model answers: of features of flows, whether others of the flow follow.
 pub(crate) fn question(model: &Checked<'_>) -> &'static str {
@@ -61,12 +61,12 @@ fn origin(model: &Checked<'_>, what: &str) -> Vec<String> {
 /// What the time constant of the model's features is, if any of them has one.
 fn time_constant(model: &Checked<'_>) -> Option<String> {
     let features = model.origin.columns.iter().filter_map(|column| column.name.parse().ok());
-    let memories: Vec<Memory> = features.map(|feature: Feature| feature.memory()).collect();
-    let what = if memories.contains(&Memory::MovingAverages) {
+    let memories: Vec<FeatureMemory> = features.map(|feature: Feature| feature.memory()).collect();
+    let what = if memories.contains(&FeatureMemory::MovingAverages) {
         "moving averages"
-    } else if memories.contains(&Memory::Flows) {
+    } else if memories.contains(&FeatureMemory::Flows) {
         "bursts and messages"
-    } else if memories.iter().any(|&memory| memory != Memory::Nothing) {
+    } else if memories.iter().any(|&memory| memory != FeatureMemory::Nothing) {
         "arrival rates"
     } else {
         return None;

@@ -1,7 +1,7 @@
 //! Credence's whole decision as code in C dialects: virtual LQD at line rate, thresholds, safeguard,
 //! features and prediction. `docs/runtime.md` says how to use it.
 //!
-//! The code does what `dropcast_switch::Credence` does in a switch at line rate, packet by packet. It is headers that are
+//! The code does what `dropcast_switch::CredencePolicy` does in a switch at line rate, packet by packet. It is headers that are
 //! the same for every model and switch, configured by macros. The features are kept by the code of [`tracker`], the
 //! forest is that of the model's own header.
 
@@ -251,7 +251,7 @@ pub(crate) fn misfit(model: &Checked<'_>, switch: &SwitchSpec) -> Option<String>
 /// Why Credence does not decide with a model that has this feature of flows.
 pub(crate) fn no_decision_of_flows(feature: Feature) -> String {
     format!(
-        "{} describes the packet's flow, while Credence decides with the queues of virtual LQD; export the \
+        "{} describes the packet's flow, while CredencePolicy decides with the queues of virtual LQD; export the \
          predictor alone, without a switch",
         feature.name()
     )
@@ -313,12 +313,8 @@ fn state_layout(
     let version = &model.origin.tool_version;
     let is_bounded = words.is_bounded;
     // What a switch and its ports are called changes no state.
-    let switch = SwitchSpec {
-        name: None,
-        port_names: Vec::new(),
-        alpha_is_power: false,
-        ..switch.clone()
-    };
+    let switch =
+        SwitchSpec { name: None, port_names: Vec::new(), alpha_is_power: false, ..switch.clone() };
     crc32(format!("{version} {switch:?} {features:?} {counts_busy} {is_bounded}").as_bytes())
 }
 

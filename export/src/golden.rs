@@ -13,9 +13,9 @@ use crate::vectors::Vectors;
 use crate::{ExportError, Origin};
 use cases::Case;
 use dropcast_data::{SwitchSpec, Victim};
-use dropcast_features::{Feature, FeatureSet, Memory};
+use dropcast_features::{Feature, FeatureMemory, FeatureSet};
 use dropcast_forest::Forest;
-use dropcast_switch::{Credence, Fit, LineRate, Live, Switch};
+use dropcast_switch::{CredencePolicy, Fit, LineRate, Live, Switch};
 use traffic::Traffic;
 
 /// Rows and packets.
@@ -41,13 +41,13 @@ impl GoldenPackets {
         let names: Vec<&str> = origin.columns.iter().map(|column| column.name.as_str()).collect();
         let features: FeatureSet =
             names.join(",").parse().map_err(|error| refuse(format!("{error}")))?;
-        let of_flow = |feature: &&Feature| feature.memory() == Memory::Flows;
+        let of_flow = |feature: &&Feature| feature.memory() == FeatureMemory::Flows;
         if let Some(&feature) = features.features().iter().find(of_flow) {
             return Err(refuse(decision::no_decision_of_flows(feature)));
         }
         let live = Live { features, oracle: forest.clone() };
         let (victim, fit, service) = (Victim::default(), Fit::Exact, LineRate::new(switch));
-        let policy = Credence::new(switch, victim, fit, service, live);
+        let policy = CredencePolicy::new(switch, victim, fit, service, live);
         let deciding = Switch::new(switch, fit, policy, LineRate::new(switch));
         let traffic = Traffic::new(switch, deciding, Case::all(forest, switch));
         traffic.run().map_err(|(packets, missing)| {

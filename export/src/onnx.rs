@@ -142,15 +142,15 @@ fn thresholds(model: &Checked<'_>) -> impl Iterator<Item = u32> {
 }
 
 /// A node with its tree and index.
-struct Place<'a> {
+struct TreeNode<'a> {
     tree: i64,
     nth: i64,
     node: &'a Node,
 }
 
-fn nodes<'a>(model: &Checked<'a>) -> impl Iterator<Item = Place<'a>> {
+fn nodes<'a>(model: &Checked<'a>) -> impl Iterator<Item = TreeNode<'a>> {
     model.forest.trees.iter().zip(0..).flat_map(|(tree, nth_tree)| {
-        tree.nodes.iter().zip(0..).map(move |(node, nth)| Place { tree: nth_tree, nth, node })
+        tree.nodes.iter().zip(0..).map(move |(node, nth)| TreeNode { tree: nth_tree, nth, node })
     })
 }
 
@@ -159,7 +159,7 @@ fn nodes<'a>(model: &Checked<'a>) -> impl Iterator<Item = Place<'a>> {
 fn ensemble(model: &Checked<'_>, precision: Precision) -> Vec<AttributeProto> {
     let all = |of: fn(&Node) -> i64| nodes(model).map(move |at| of(at.node));
     let leaves = || nodes(model).filter(|at| matches!(at.node, Node::Leaf { .. }));
-    let mode = |at: Place<'_>| match at.node {
+    let mode = |at: TreeNode<'_>| match at.node {
         Node::Split { .. } => "BRANCH_LEQ",
         Node::Leaf { .. } => "LEAF",
     };

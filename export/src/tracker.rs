@@ -5,7 +5,7 @@ use crate::checked::Checked;
 use crate::definitions::Definitions;
 use crate::ident::{identifier, plain};
 use crate::origin::Column;
-use dropcast_features::{Feature, Memory};
+use dropcast_features::{Feature, FeatureMemory};
 use dropcast_runtime::{Keeps, keeps};
 
 /// A C dialect.
@@ -57,7 +57,7 @@ pub(crate) fn code(model: &Checked<'_>, dialect: &Dialect<'_>) -> String {
 /// The first feature of `model` that is of the packet's flow.
 pub(crate) fn of_flow(model: &Checked<'_>) -> Option<Feature> {
     let mut features = model.origin.columns.iter().filter_map(|column| column.name.parse().ok());
-    features.find(|feature: &Feature| feature.memory() == Memory::Flows)
+    features.find(|feature: &Feature| feature.memory() == FeatureMemory::Flows)
 }
 
 /// The code for features of flows alone, or why there is none.
@@ -65,7 +65,7 @@ fn code_of_flows(model: &Checked<'_>, dialect: &Dialect<'_>) -> Result<String, S
     let mut features = Vec::new();
     for column in &model.origin.columns {
         match column.name.parse::<Feature>() {
-            Ok(feature) if feature.memory() == Memory::Flows => features.push(feature),
+            Ok(feature) if feature.memory() == FeatureMemory::Flows => features.push(feature),
             Ok(_) if column.code != Feature::OWN_CODE => {
                 return Err("features of flows and of queues are not kept together".to_owned());
             }

@@ -21,7 +21,10 @@ pub struct Vectors {
 }
 
 /// The purpose of a row. A row with several purposes is of the first kind that applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum RowKind {
     /// Values 0 and `u32::MAX`.
     Extreme,
@@ -39,14 +42,7 @@ pub enum RowKind {
 
 impl RowKind {
     /// Every kind, in order.
-    pub const ALL: [RowKind; 6] = [
-        RowKind::Extreme,
-        RowKind::Split,
-        RowKind::Leaf,
-        RowKind::Tie,
-        RowKind::AboveTie,
-        RowKind::Random,
-    ];
+    pub const ALL: &'static [RowKind] = <RowKind as strum::VariantArray>::VARIANTS;
 }
 
 /// Which leaf.

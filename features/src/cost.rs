@@ -14,7 +14,7 @@ pub struct Chip {
 /// Operations are those of one packet: it arrives, its features are read, and it leaves. So the state of its
 /// queue changes twice. A division by a constant counts as a multiplication, a shift or a choice as nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct FeatureCost {
     /// State for each queue.
     pub queue_bytes: u32,
     /// State of the whole switch.
@@ -31,14 +31,14 @@ pub struct Cost {
     pub stages: u32,
 }
 
-impl Cost {
+impl FeatureCost {
     /// Additions, comparisons and multiplications.
     pub fn operations(self) -> u32 {
         self.adders + self.comparators + self.multipliers
     }
 
-    fn and(self, other: Cost) -> Cost {
-        Cost {
+    fn and(self, other: FeatureCost) -> FeatureCost {
+        FeatureCost {
             queue_bytes: self.queue_bytes + other.queue_bytes,
             switch_bytes: self.switch_bytes + other.switch_bytes,
             accesses: self.accesses + other.accesses,
@@ -52,7 +52,7 @@ impl Cost {
 
 /// Work that features need; what several need is done once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FeatureWork {
     /// The length of the packet's queue.
     OwnLength,
     /// The occupancy.
@@ -90,39 +90,48 @@ pub(crate) enum Part {
 }
 
 /// The cost of these parts, each counted once.
-pub(crate) fn cost(parts: impl Iterator<Item = Part>, chip: Chip) -> Cost {
-    let mut known: Vec<Part> = Vec::new();
+pub(crate) fn cost(parts: impl Iterator<Item = FeatureWork>, chip: Chip) -> FeatureCost {
+    let mut known: Vec<FeatureWork> = Vec::new();
     for part in parts {
         if !known.contains(&part) {
             known.push(part);
         }
     }
-    known.into_iter().map(|part| part.cost(chip)).fold(Cost::default(), Cost::and)
+    known.into_iter().map(|part| part.cost(chip)).fold(FeatureCost::default(), FeatureCost::and)
 }
 
 /// A queue changes when the packet arrives and when it leaves.
 const EVENTS: u32 = 2;
 
-impl Part {
+impl FeatureWork {
     /// `stages` counts from the lookup of the packet's queue.
-    fn cost(self, chip: Chip) -> Cost {
+    fn cost(self, chip: Chip) -> FeatureCost {
         let Chip { queues, buffer_bytes } = chip;
         let classes = dropcast_runtime::classes::count(buffer_bytes) as u32;
-        let none = Cost::default();
+        let none = FeatureCost::default();
         match self {
-            Part::OwnLength | Part::Occupancy => Cost { accesses: 1, stages: 1, ..none },
+            FeatureWork::OwnLength | FeatureWork::Occupancy => {
+                FeatureCost { accesses: 1, stages: 1, ..none }
+            }
             // A value and a time. When a packet leaves: elapsed time and its minimum with tau, g * x and
             // (1 - g) * avg, their sum, a division by tau.
-            Part::QueueAverages => Cost { queue_bytes: 4 + 8, accesses: 2, ..averaging() },
-            Part::OccupancyAverage => Cost { switch_bytes: 4 + 8, accesses: 2, ..averaging() },
-            Part::Longest => {
-                Cost { accesses: queues, comparators: queues - 1, stages: 1 + tree(queues), ..none }
+            FeatureWork::QueueAverages => {
+                FeatureCost { queue_bytes: 4 + 8, accesses: 2, ..averaging() }
             }
-            Part::Gap => Cost { adders: 1, stages: 1 + tree(queues) + 1, ..none },
-            Part::Rank | Part::Level | Part::LevelAhead(_) => over_all(queues),
-            Part::Arrivals => arrivals(),
+            FeatureWork::OccupancyAverage => {
+                FeatureCost { switch_bytes: 4 + 8, accesses: 2, ..averaging() }
+            }
+            FeatureWork::Longest => FeatureCost {
+                accesses: queues,
+                comparators: queues - 1,
+                stages: 1 + tree(queues),
+                ..none
+            },
+            FeatureWork::Gap => FeatureCost { adders: 1, stages: 1 + tree(queues) + 1, ..none },
+            FeatureWork::Rank | FeatureWork::Level | FeatureWork::LevelAhead(_) => over_all(queues),
+            FeatureWork::Arrivals => arrivals(),
             // At each event: arrivals (shifted) and length are added, the drain is taken off, at least 0.
-            Part::Expected(_) => Cost {
+            FeatureWork::Expected(_) => FeatureCost {
                 queue_bytes: 4,
                 accesses: EVENTS,
                 adders: 2 * EVENTS,
@@ -130,111 +139,111 @@ impl Part {
                 ..none
             },
             // At each event: the old length is taken off, the new one added.
-            Part::TotalAhead(_) => Cost {
+            FeatureWork::TotalAhead(_) => FeatureCost {
                 switch_bytes: 8,
                 accesses: EVENTS + 1,
                 adders: 2 * EVENTS,
                 stages: 1,
                 ..none
             },
-            Part::Classes => length_classes(classes),
-            Part::AllClasses => all_classes(classes),
-            Part::Cut => cut(),
-            Part::NearCut => near_cut(),
-            Part::Flow => flow(),
+            FeatureWork::Classes => length_classes(classes),
+            FeatureWork::AllClasses => all_classes(classes),
+            FeatureWork::Cut => cut(),
+            FeatureWork::NearCut => near_cut(),
+            FeatureWork::Flow => flow(),
         }
     }
 }
 
 /// Lookup of the own length, minima, an adder tree.
-fn over_all(queues: u32) -> Cost {
-    Cost {
+fn over_all(queues: u32) -> FeatureCost {
+    FeatureCost {
         accesses: queues,
         comparators: queues,
         adders: queues - 1,
         stages: 1 + 1 + tree(queues),
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// Bytes and a time. At each event: elapsed time and its minimum with the window, the share
 /// that is forgotten, two sums.
-fn arrivals() -> Cost {
-    Cost {
+fn arrivals() -> FeatureCost {
+    FeatureCost {
         queue_bytes: 4 + 8,
         accesses: EVENTS,
         adders: 3 * EVENTS,
         comparators: EVENTS,
         multipliers: 2 * EVENTS,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// A count and a sum for each. At each event: two classes found, and both changed.
-fn length_classes(classes: u32) -> Cost {
-    Cost {
+fn length_classes(classes: u32) -> FeatureCost {
+    FeatureCost {
         switch_bytes: classes * (4 + 8),
         accesses: 2 * EVENTS,
         adders: 4 * EVENTS,
         comparators: 2 * EVENTS,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// The own length, its class, which side each class is on, two adder trees, n * q and a
 /// minimum for the own class, the count above times q, two sums.
-fn all_classes(classes: u32) -> Cost {
-    Cost {
+fn all_classes(classes: u32) -> FeatureCost {
+    FeatureCost {
         accesses: classes,
         adders: 2 * (classes - 1) + 2,
         comparators: 1 + classes + 1,
         multipliers: 2,
         stages: 1 + 1 + 1 + tree(classes) + 1 + 2,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// At each event: the sides of two classes, and the sums there; both neighbours of the cut,
 /// a product, a sum and a comparison for each, and the sums of the side that grows.
-fn cut() -> Cost {
-    Cost {
+fn cut() -> FeatureCost {
+    FeatureCost {
         switch_bytes: 8 + 4 + 4,
         accesses: 3 * EVENTS,
         adders: (2 + 2 * 2 + 2) * EVENTS,
         comparators: (2 + 2) * EVENTS,
         multipliers: 2 * EVENTS,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// The own length, its class, the class's sums and its place beside the cut, two products,
 /// a minimum, three sums of which two wait for each other.
-fn near_cut() -> Cost {
-    Cost {
+fn near_cut() -> FeatureCost {
+    FeatureCost {
         accesses: 2,
         adders: 4,
         comparators: 1 + 2 + 1,
         multipliers: 2,
         stages: 1 + 1 + 1 + 1 + 1 + 2,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// A slot of the table, read and written: the time since and two comparisons, four counts, and the least and the most of four
 /// bursts and messages. The table itself is as large as its switch has flows.
-fn flow() -> Cost {
-    Cost {
+fn flow() -> FeatureCost {
+    FeatureCost {
         accesses: 2,
         adders: 1 + 4,
         comparators: 2 + 2 * 2 * 3,
         stages: 1 + 2 + 2,
-        ..Cost::default()
+        ..FeatureCost::default()
     }
 }
 
 /// An average's update when a packet leaves, and its lookup.
-fn averaging() -> Cost {
-    Cost { adders: 3, comparators: 1, multipliers: 3, stages: 1, ..Cost::default() }
+fn averaging() -> FeatureCost {
+    FeatureCost { adders: 3, comparators: 1, multipliers: 3, stages: 1, ..FeatureCost::default() }
 }
 
 /// Levels of a tree that joins this many values.

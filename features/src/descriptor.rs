@@ -1,7 +1,7 @@
 //! The definition of a feature, and its inputs.
 
-use crate::cost::Part;
-use crate::history::{History, Memory};
+use crate::cost::FeatureWork;
+use crate::history::{FeatureMemory, History};
 use crate::view::BufferView;
 
 /// The complete definition of a feature. To add one, write its descriptor and list it in `list.rs`.
@@ -19,9 +19,9 @@ pub(crate) struct Descriptor {
     /// Whether LQD is more inclined to drop a packet the higher it is, all else equal.
     pub(crate) rises: bool,
     /// The memory of past packets that it needs.
-    pub(crate) memory: Memory,
+    pub(crate) memory: FeatureMemory,
     /// What a chip does for it.
-    pub(crate) parts: &'static [Part],
+    pub(crate) parts: &'static [FeatureWork],
     /// Its value for an arriving packet.
     pub(crate) observe: fn(&Arrival<'_>) -> u32,
 }

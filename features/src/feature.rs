@@ -1,8 +1,8 @@
 //! A handle to a feature.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::{Arrival, Descriptor};
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 use crate::list::LIST;
 use crate::own;
 use crate::unknown::UnknownFeature;
@@ -92,17 +92,17 @@ impl Feature {
     }
 
     /// The memory of past packets that it needs.
-    pub fn memory(self) -> Memory {
+    pub fn memory(self) -> FeatureMemory {
         self.0.memory
     }
 
     /// Whether its value depends on the base RTT: the time constant of averages and projections.
     pub fn has_time_constant(self) -> bool {
-        self.0.memory != Memory::Nothing
+        self.0.memory != FeatureMemory::Nothing
     }
 
     /// The parts of its cost.
-    pub(crate) fn parts(self) -> &'static [Part] {
+    pub(crate) fn parts(self) -> &'static [FeatureWork] {
         self.0.parts
     }
 

@@ -10,7 +10,7 @@ use dropcast_runtime::{FLOW_FEATURES, FlowMemory};
 /// The memory of past packets that a feature needs. The base RTT is the time constant of each
 /// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum FeatureMemory {
     /// Nothing: it is computed from the present buffer alone.
     Nothing,
     /// Moving averages of queue lengths and occupancy.
@@ -43,19 +43,23 @@ struct Flows {
 
 impl History {
     pub(crate) fn new(
-        memories: impl Iterator<Item = Memory> + Clone,
+        memories: impl Iterator<Item = FeatureMemory> + Clone,
         line_rate_bps: impl ExactSizeIterator<Item = u64>,
         base_rtt_ns: u64,
     ) -> Self {
         let has = |memory| memories.clone().any(|of| of == memory);
         let queues = line_rate_bps.len();
         let rates = memories.clone().any(|memory| {
-            !matches!(memory, Memory::Nothing | Memory::MovingAverages | Memory::Flows)
+            !matches!(
+                memory,
+                FeatureMemory::Nothing | FeatureMemory::MovingAverages | FeatureMemory::Flows
+            )
         });
         History {
-            averages: has(Memory::MovingAverages).then(|| Averages::new(queues, base_rtt_ns)),
-            classes: has(Memory::LengthClasses).then(|| LengthClasses::new(queues)),
-            flows: has(Memory::Flows).then(|| Flows::new(base_rtt_ns)),
+            averages: has(FeatureMemory::MovingAverages)
+                .then(|| Averages::new(queues, base_rtt_ns)),
+            classes: has(FeatureMemory::LengthClasses).then(|| LengthClasses::new(queues)),
+            flows: has(FeatureMemory::Flows).then(|| Flows::new(base_rtt_ns)),
             projection: rates.then(|| Projection::new(line_rate_bps, base_rtt_ns)),
         }
     }

@@ -67,10 +67,10 @@ mod view;
 
 pub use average::MovingAverage;
 pub use backlog::Backlog;
-pub use cost::{Chip, Cost};
+pub use cost::{Chip, FeatureCost};
 pub use feature::Feature;
 pub use flow_table::{FlowTable, flow_slot};
-pub use history::{History, Memory};
+pub use history::{FeatureMemory, History};
 pub use projection::Horizon;
 pub use set::FeatureSet;
 pub use unknown::{UnknownFeature, nearest, with_suggestion};

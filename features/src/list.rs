@@ -100,9 +100,9 @@ pub(crate) static SETS: [&NamedSet; 8] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cost::Part;
+    use crate::cost::FeatureWork;
     use crate::feature::Feature;
-    use crate::history::Memory;
+    use crate::history::FeatureMemory;
 
     /// Tables hold codes and traces hold names, so both must be unique.
     #[test]
@@ -126,19 +126,30 @@ mod tests {
         let on_devices: Vec<_> = on_devices.collect();
         assert!(!on_devices.is_empty());
         for (feature, keeps) in on_devices {
-            let has_rates =
-                !matches!(feature.memory, Memory::Nothing | Memory::MovingAverages | Memory::Flows);
-            let has = |is: fn(&Part) -> bool| feature.parts.iter().any(is);
+            let has_rates = !matches!(
+                feature.memory,
+                FeatureMemory::Nothing | FeatureMemory::MovingAverages | FeatureMemory::Flows
+            );
+            let has = |is: fn(&FeatureWork) -> bool| feature.parts.iter().any(is);
             let needed = dropcast_runtime::Keeps {
-                averages: feature.memory == Memory::MovingAverages,
+                averages: feature.memory == FeatureMemory::MovingAverages,
                 arrivals: has_rates,
-                total: has(|part| matches!(part, Part::TotalAhead(_))),
-                classes: feature.memory == Memory::LengthClasses,
+                total: has(|part| matches!(part, FeatureWork::TotalAhead(_))),
+                classes: feature.memory == FeatureMemory::LengthClasses,
                 scan: has(|part| {
-                    matches!(part, Part::Longest | Part::Rank | Part::Level | Part::LevelAhead(_))
+                    matches!(
+                        part,
+                        FeatureWork::Longest
+                            | FeatureWork::Rank
+                            | FeatureWork::Level
+                            | FeatureWork::LevelAhead(_)
+                    )
                 }),
                 level: has(|part| {
-                    matches!(part, Part::Level | Part::LevelAhead(_) | Part::AllClasses)
+                    matches!(
+                        part,
+                        FeatureWork::Level | FeatureWork::LevelAhead(_) | FeatureWork::AllClasses
+                    )
                 }),
             };
             assert_eq!(keeps, needed, "{}", feature.name);

@@ -1,7 +1,7 @@
 //! Features of the user's own: columns of the input that are copied, not computed.
 
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 use crate::list::{LIST, SETS};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) fn described(name: &str) -> Option<&'static Descriptor> {
         definition: String::leak(definition),
         scales_with_buffer: false,
         rises: false,
-        memory: Memory::Nothing,
+        memory: FeatureMemory::Nothing,
         parts: &[],
         observe: |_| unreachable!("features of the user's own are read, never observed"),
     }));

@@ -1,9 +1,9 @@
 //! Lists of features.
 
-use crate::cost::{self, Chip, Cost, Part};
+use crate::cost::{self, Chip, FeatureCost, FeatureWork};
 use crate::descriptor::Arrival;
 use crate::feature::Feature;
-use crate::history::{History, Memory};
+use crate::history::{FeatureMemory, History};
 use crate::list::{LEVEL4, NamedSet, PAPER4, SETS};
 use crate::unknown::UnknownFeature;
 use crate::view::BufferView;
@@ -44,12 +44,15 @@ impl FeatureSet {
 
     /// All features of queues; those of flows (`flow11`) are for labels of flows.
     pub fn all() -> Self {
-        Feature::ALL.into_iter().filter(|feature| feature.memory() != Memory::Flows).collect()
+        Feature::ALL
+            .into_iter()
+            .filter(|feature| feature.memory() != FeatureMemory::Flows)
+            .collect()
     }
 
     /// Whether one of them is of the packet's flow.
     pub fn looks_at_flows(&self) -> bool {
-        self.features.iter().any(|feature| feature.memory() == Memory::Flows)
+        self.features.iter().any(|feature| feature.memory() == FeatureMemory::Flows)
     }
 
     /// The features, in order.
@@ -96,14 +99,14 @@ impl FeatureSet {
 
     /// What a chip needs for these features in addition to virtual LQD. Nothing is counted for features
     /// of the user's own.
-    pub fn cost(&self, chip: Chip) -> Cost {
+    pub fn cost(&self, chip: Chip) -> FeatureCost {
         cost::cost(self.features.iter().flat_map(|feature| feature.parts().iter().copied()), chip)
     }
 
     /// Whether one of them looks at the lengths of all queues.
     pub fn looks_at_all_queues(&self) -> bool {
         let mut parts = self.features.iter().flat_map(|feature| feature.parts());
-        parts.any(|part| matches!(part, Part::Rank | Part::Level))
+        parts.any(|part| matches!(part, FeatureWork::Rank | FeatureWork::Level))
     }
 
     /// Whether the set is empty.

@@ -1,10 +1,10 @@
 //! Costs of feature sets on a chip.
 
-use dropcast_features::{Chip, Cost, FeatureSet};
+use dropcast_features::{Chip, FeatureCost, FeatureSet};
 
 const LEAF: Chip = Chip { queues: 40, buffer_bytes: 1_052_672 };
 
-fn of(features: &str, chip: Chip) -> Cost {
+fn of(features: &str, chip: Chip) -> FeatureCost {
     features.parse::<FeatureSet>().expect("known features").cost(chip)
 }
 

@@ -7,8 +7,8 @@
 //! Prints a table in Markdown and writes `chip-features-work.svg` and `chip-features-stages.svg` to the folder.
 //! Without arguments it prints the costs alone.
 
-use dropcast_features::{Chip, Cost, FeatureSet};
-use dropcast_reports::plot::{Axis, Draw, Labels, LineFigure, Page, Point, Scale, Series};
+use dropcast_features::{Chip, FeatureCost, FeatureSet};
+use dropcast_reports::plot::{Axis, AxisScale, Draw, Labels, LineFigure, Page, Point, Series};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
@@ -28,7 +28,7 @@ type Measured = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
 
 struct Row {
     name: String,
-    cost: [Cost; 2],
+    cost: [FeatureCost; 2],
     /// Mean over traces, then mean and standard deviation over seeds.
     f1: Option<(f64, f64)>,
 }
@@ -49,16 +49,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let default: FeatureSet = DEFAULT.parse()?;
     write!(std::io::stdout().lock(), "{}", table(&rows, [LEAF, LARGE].map(|of| default.cost(of))))?;
     if let Some(folder) = arguments.get(1) {
-        let work = figure(&rows, "operations and memory accesses for a packet", Scale::Log2, work);
+        let work =
+            figure(&rows, "operations and memory accesses for a packet", AxisScale::Log2, work);
         std::fs::write(Path::new(folder).join("chip-features-work.svg"), work)?;
-        let stages = figure(&rows, "dependent stages", Scale::Linear, |cost| cost.stages);
+        let stages = figure(&rows, "dependent stages", AxisScale::Linear, |cost| cost.stages);
         std::fs::write(Path::new(folder).join("chip-features-stages.svg"), stages)?;
     }
     Ok(())
 }
 
 /// What a packet takes: accesses and operations.
-fn work(cost: Cost) -> u32 {
+fn work(cost: FeatureCost) -> u32 {
     cost.accesses + cost.operations()
 }
 
@@ -72,15 +73,22 @@ fn over_seeds(traces: &BTreeMap<String, Vec<f64>>) -> Option<(f64, f64)> {
     Some((middle, (squares / (seeds.max(2) - 1) as f64).sqrt()))
 }
 
-fn table(rows: &[Row], default: [Cost; 2]) -> String {
+fn table(rows: &[Row], default: [FeatureCost; 2]) -> String {
     let mut text = format!(
         "| set | F1 | bytes a queue | bytes a switch | accesses | adders | comparators | multipliers | stages \
          | work, share of `{DEFAULT}`'s | the same, {} queues |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
         LARGE.queues
     );
     for Row { name, cost, f1 } in rows {
-        let Cost { queue_bytes, switch_bytes, accesses, adders, comparators, multipliers, stages } =
-            cost[0];
+        let FeatureCost {
+            queue_bytes,
+            switch_bytes,
+            accesses,
+            adders,
+            comparators,
+            multipliers,
+            stages,
+        } = cost[0];
         let f1 =
             f1.map_or_else(String::new, |(mean, deviation)| format!("{mean:.3} ({deviation:.3})"));
         let share = |at: usize| {
@@ -96,7 +104,7 @@ fn table(rows: &[Row], default: [Cost; 2]) -> String {
     text
 }
 
-fn figure(rows: &[Row], label: &str, scale: Scale, of: fn(Cost) -> u32) -> String {
+fn figure(rows: &[Row], label: &str, scale: AxisScale, of: fn(FeatureCost) -> u32) -> String {
     let point = |row: &Row| {
         let (y, deviation) = row.f1?;
         let interval = Some((y - deviation, y + deviation));

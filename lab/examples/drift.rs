@@ -16,7 +16,7 @@ use dropcast_data::{Event, SwitchSpec};
 use dropcast_forest::{Forest, Model};
 use dropcast_runtime::{DriftMonitor, DriftRule};
 use dropcast_switch::{
-    AlwaysAccept, Credence, Fit, LineRate, Live, Packet, Predictor, Switch, Victim,
+    AlwaysAccept, CredencePolicy, Fit, LineRate, Live, Packet, Predictor, Switch, Victim,
 };
 use serde::de::IgnoredAny;
 use std::error::Error;
@@ -25,7 +25,7 @@ use std::io::Write as _;
 
 const PART_NS: u64 = 80_000_000;
 
-type Line<P> = Switch<Credence<LineRate, P>, LineRate>;
+type Line<P> = Switch<CredencePolicy<LineRate, P>, LineRate>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
@@ -178,7 +178,7 @@ fn replayed(
 
 fn line<P: Predictor>(spec: &SwitchSpec, predictor: P, rule: Option<DriftRule>) -> Line<P> {
     let (victim, fit) = (Victim::default(), Fit::default());
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), predictor);
+    let policy = CredencePolicy::new(spec, victim, fit, LineRate::new(spec), predictor);
     let policy = match rule {
         Some(rule) => policy.falling_back(rule),
         None => policy,

@@ -9,7 +9,7 @@
 use dropcast_data::random::SplitMix64;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_switch::{
-    Buffer, Credence, Decision, Fit, FollowLqd, FollowMax, Lqd, NoObserver, Observer, Packet,
+    Buffer, CredencePolicy, Decision, Fit, FollowLqd, FollowMax, Lqd, NoObserver, Observer, Packet,
     PaybackCredence, Policy, Recorded, Removal, Slotted, Switch, Victim,
 };
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ const RUNS: u64 = 20;
 fn main() {
     let rate = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.02);
     println!(
-        "flips  runs  lemma 1 fails  eta     LQD/Credence  LQD/pays back (fails)  LQD/switching (fails)  \
-         LQD/FollowMax  worst FollowLQD/Credence  theorem 2 fails"
+        "flips  runs  lemma 1 fails  eta     LQD/CredencePolicy  LQD/pays back (fails)  LQD/switching (fails)  \
+         LQD/FollowMax  worst FollowLQD/CredencePolicy  theorem 2 fails"
     );
     for flips in [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0] {
         let runs: Vec<Run> = (0..RUNS).map(|seed| Run::new(seed, rate, flips)).collect();
@@ -69,7 +69,7 @@ impl Run {
         let kept = |id: usize| !predicted[id];
         let follow = FollowLqd::new(&spec, tail, exact, service());
         let predictor = || Recorded(|id: u64| predicted[id as usize]);
-        let credence = Credence::new(&spec, tail, exact, service(), predictor());
+        let credence = CredencePolicy::new(&spec, tail, exact, service(), predictor());
         let pays_back = PaybackCredence::new(&spec, tail, exact, service(), predictor());
         let switching = Switching::new(&spec, &predicted);
         let max = FollowMax::new(&spec, tail, exact, service(), predictor(), BUFFER / 4);
@@ -109,7 +109,7 @@ impl Switching<(), ()> {
         };
         let follow = FollowLqd::new(spec, tail, exact, service());
         Switching {
-            credence: Credence::new(spec, tail, exact, service(), predictor()),
+            credence: CredencePolicy::new(spec, tail, exact, service(), predictor()),
             pays_back: PaybackCredence::new(spec, tail, exact, service(), predictor()),
             reference: Switch::new(spec, exact, follow, service()),
             predicted: predicted.to_vec(),

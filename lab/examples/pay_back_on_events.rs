@@ -10,10 +10,10 @@
 use dropcast_data::random::SplitMix64;
 use dropcast_data::{EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches};
 use dropcast_switch::{
-    Buffer, CompleteSharing, Credence, Fit, FollowLqd, LineRate, Lqd, Observer, Packet,
+    Buffer, CompleteSharing, CredencePolicy, Fit, FollowLqd, LineRate, Lqd, Observer, Packet,
     PaybackCredence, Policy, Recorded, Removal, Switch, VirtualLqd,
 };
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::error::Error;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for path in models {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-        let predicted = trace.predicted(&Model::from_json(&text)?);
+        let predicted = trace.predicted(&TrainedModel::from_json(&text)?);
         let positives = predicted.iter().filter(|&&is| is).count();
         let hits = predicted.iter().zip(&lqd).filter(|&(&drop, &sent)| drop && !sent).count();
         let [followed, credence, pays_back] = trace.lost(&predicted);
@@ -91,7 +91,7 @@ impl Trace {
         let predictor = || Recorded(|id: u64| predicted[id as usize]);
         let (spec, victim, fit) = (&self.spec, Victim::Tail, Fit::Exact);
         let service = || LineRate::new(spec);
-        let credence = Credence::new(spec, victim, fit, service(), predictor());
+        let credence = CredencePolicy::new(spec, victim, fit, service(), predictor());
         let pays_back = PaybackCredence::new(spec, victim, fit, service(), predictor());
         [
             self.followed(predicted),
@@ -108,7 +108,7 @@ impl Trace {
     }
 
     /// Whether a forest predicts a drop, for each packet, with the features of a virtual LQD.
-    fn predicted(&self, model: &Model) -> Vec<bool> {
+    fn predicted(&self, model: &TrainedModel) -> Vec<bool> {
         let features = model.features.clone();
         let mut values = vec![0; features.len()];
         let service = LineRate::new(&self.spec);

@@ -12,10 +12,10 @@
 
 use dropcast_data::{Event, EventOptions, EventReader, Outcome, SwitchSpec, Victim, read_switches};
 use dropcast_switch::{
-    AlwaysAccept, Buffer, Credence, Fit, LineRate, Live, Lqd, NoObserver, Observed, Observer,
+    AlwaysAccept, Buffer, CredencePolicy, Fit, LineRate, Live, Lqd, NoObserver, Observed, Observer,
     Packet, Policy, Predictor, Removal, Switch, situation,
 };
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let compare = |name: &str, slack_bytes: u32, oracle: &dyn Fn() -> Box<dyn Predictor>| {
         // Virtual LQD's ports are those of `of`, the switch's own those of `spec`.
         let lost = |(of, by_lqd): (&SwitchSpec, &BTreeSet<u64>)| {
-            let credence = Credence::new(of, Victim::Tail, FIT, LineRate::new(of), oracle());
+            let credence = CredencePolicy::new(of, Victim::Tail, FIT, LineRate::new(of), oracle());
             let dropped = dropped(&log, &spec, credence.with_slack(slack_bytes));
             format!("{} ({})", dropped.len(), dropped.difference(by_lqd).count())
         };
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         compare("always accept", slack_bytes, &|| Box::new(AlwaysAccept));
     }
     for path in models {
-        let model = Model::from_json(&std::fs::read_to_string(path)?)?;
+        let model = TrainedModel::from_json(&std::fs::read_to_string(path)?)?;
         for slack_bytes in SLACKS_BYTES {
             compare(path, slack_bytes, &|| {
                 Box::new(Live { features: model.features.clone(), oracle: model.forest.clone() })

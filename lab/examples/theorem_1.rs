@@ -10,7 +10,7 @@ mod starvation;
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::{
-    Credence, DynamicThresholds, Fit, FollowLqd, FollowMax, Lqd, NoObserver, OfflineOptimum,
+    CredencePolicy, DynamicThresholds, Fit, FollowLqd, FollowMax, Lqd, NoObserver, OfflineOptimum,
     Packet, PaybackCredence, Policy, Recorded, Slotted, Switch, Victim,
 };
 use starvation::{Predicted, guarantees, most_extras, starvation};
@@ -79,7 +79,7 @@ impl Course {
         let predictor = || Recorded(|id: u64| drops[id as usize]);
         let (victim, fit, service) = (Victim::Tail, Fit::Exact, Slotted::default);
         let follow = FollowLqd::new(&spec, victim, fit, service());
-        let credence = Credence::new(&spec, victim, fit, service(), predictor());
+        let credence = CredencePolicy::new(&spec, victim, fit, service(), predictor());
         let pays_back = PaybackCredence::new(&spec, victim, fit, service(), predictor());
         let quarter = spec.buffer_bytes / 4;
         let max = FollowMax::new(&spec, victim, fit, service(), predictor(), quarter);

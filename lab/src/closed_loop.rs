@@ -17,14 +17,14 @@ mod recording;
 mod summary;
 
 pub(crate) use choice::credence;
-pub use choice::{Candidate, Choice, Chooser};
-pub use comparison::{Comparison, PolicyRuns};
+pub use choice::{Choice, Chooser, ModelAtThreshold};
+pub use comparison::{PairedRuns, PolicyRuns};
 pub use dropcast_pipeline::named_policy::NamedPolicy;
 pub use experiment::Experiment;
 pub(crate) use experiment::{lqd, usual_policies};
 pub(crate) use flow_times::shares;
 pub use flow_times::{AtShare, FlowGroup, FlowMeasure, FlowTimes};
-pub use kept_runs::{Fleet, KeptRuns, NotAPart, Part};
+pub use kept_runs::{Fleet, JobPart, KeptRuns, NotAPart};
 pub use objective::{Objective, UnknownObjective};
 pub use oracles::Oracles;
 pub use prepared::{MOST_RUNS, Prepared, Traffic, simulate_share};

@@ -12,7 +12,7 @@ use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_pipeline::train::{choose_split, train_on};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 
 /// Seed of the traffic that oracles learn from; no experiment that counts its seeds from 1 meets it.
 const SEED: u64 = 1 << 40;
@@ -68,7 +68,7 @@ pub fn train_oracles<'a>(
     settings: impl IntoIterator<Item = &'a TrainSettings>,
     resources: &Resources,
     progress: &dyn Progress,
-) -> Result<Vec<Model>, PipelineError> {
+) -> Result<Vec<TrainedModel>, PipelineError> {
     let settings: Vec<_> = settings.into_iter().collect();
     if settings.is_empty() {
         return Ok(Vec::new());

@@ -10,11 +10,11 @@ mod measured;
 mod point;
 mod settings;
 
-pub use advice::{Advice, Advised};
-pub use conditions::{Axis, Condition, Grid, TransportMix};
+pub use advice::{Advised, MapAdvice};
+pub use conditions::{Grid, MapAxis, MapCondition, TransportMix};
 pub use findings::{
-    Compared, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, PolicyTally, SettingTally,
-    SubjectShare, Tally, Verdict,
+    Compared, Difference, FALSE_DISCOVERY_RATE, MapFinding, PairCounts, PolicyTally, SettingTally,
+    Significance, SubjectShare, Tally,
 };
 pub use measured::{Map, map, map_into, simulate_part};
 pub use point::{MapPoint, MeasuredValues, PolicyValues};

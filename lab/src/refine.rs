@@ -6,7 +6,8 @@
 //! Bagnell, AISTATS 2011), with virtual LQD as the expert.
 
 use crate::closed_loop::{
-    Candidate, Choice, Chooser, Experiment, KeptRuns, MOST_RUNS, Objective, Oracles, credence,
+    Choice, Chooser, Experiment, KeptRuns, MOST_RUNS, ModelAtThreshold, Objective, Oracles,
+    credence,
 };
 use dropcast_features::FeatureSet;
 use dropcast_pipeline::PipelineError;
@@ -18,7 +19,7 @@ use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::settings::TrainSettings;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::train_on;
-use dropcast_train::{Model, Share, Split, SplitSettings, VoteRule};
+use dropcast_train::{Share, Split, SplitSettings, TrainedModel, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub struct RefineTask {
     /// What is chosen by.
     pub objective: Objective,
     /// Models to choose from, with their names.
-    pub models: Vec<(String, Model)>,
+    pub models: Vec<(String, TrainedModel)>,
     /// Labelled traces to train on, in addition to what the loop gives; round 0 trains on them alone.
     pub data: Vec<LabelledTrace>,
     /// How forests are trained; all rows train.
@@ -135,12 +136,12 @@ pub struct Refined {
     /// The round with the best choice; null if nothing was better than no model.
     pub best_round: Option<usize>,
     /// The best choice on runs that it was not chosen on; null if there was none.
-    pub confirmation: Option<Candidate>,
+    pub confirmation: Option<ModelAtThreshold>,
     /// Whether the best choice was confirmed. If not, the model never predicts a drop.
     pub is_better: bool,
     /// The model, with the vote threshold that was chosen.
     #[serde(skip)]
-    pub model: Model,
+    pub model: TrainedModel,
 }
 
 /// Like [`refine`]; also writes `model.json` and `rounds.json` into `folder`, together.
@@ -180,7 +181,7 @@ pub struct Round {
 }
 
 /// A model with its name, and the vote threshold that was chosen.
-type Oracle = (String, Model);
+type Oracle = (String, TrainedModel);
 
 /// Chooses among models, and trains further ones in the loop until that helps no more.
 ///
@@ -282,11 +283,11 @@ impl Work<'_> {
         models: &[Oracle],
         rows: Option<[u64; 2]>,
     ) -> Result<(Round, Option<Oracle>), PipelineError> {
-        let named: Vec<(String, &Model)> =
+        let named: Vec<(String, &TrainedModel)> =
             models.iter().map(|(name, model)| (name.clone(), model)).collect();
         let choice = self.chooser.choose(&named, self.progress)?;
         let oracle = choice.chosen.map(|place| {
-            let Candidate { model: name, vote_threshold, .. } = &choice.candidates[place];
+            let ModelAtThreshold { model: name, vote_threshold, .. } = &choice.candidates[place];
             let (_, model) =
                 models.iter().find(|(own, _)| own == name).expect("candidates are of models");
             (name.clone(), with_vote(model, *vote_threshold))
@@ -322,7 +323,7 @@ impl Work<'_> {
     }
 
     /// Trains on the data and on what was labelled; returns rows and drops, too.
-    fn train(&self, labelled: &[LabelledTrace]) -> Result<(Model, [u64; 2]), PipelineError> {
+    fn train(&self, labelled: &[LabelledTrace]) -> Result<(TrainedModel, [u64; 2]), PipelineError> {
         let TrainSettings { features, .. } = &self.task.train;
         let all = self.task.data.iter().chain(labelled).cloned().collect();
         let traces = LabelledTraces::new(all, features)?;
@@ -366,8 +367,8 @@ impl Work<'_> {
 }
 
 /// The model with another vote threshold; recorded as the share that gives the same.
-fn with_vote(model: &Model, threshold: u32) -> Model {
-    let mut model = Model { metrics: None, ..model.clone() };
+fn with_vote(model: &TrainedModel, threshold: u32) -> TrainedModel {
+    let mut model = TrainedModel { metrics: None, ..model.clone() };
     model.forest.vote_threshold = threshold;
     let most = 255.0 * model.forest.trees.len() as f64;
     let share = Share::new((f64::from(threshold) + 0.5) / most);
@@ -379,8 +380,8 @@ fn with_vote(model: &Model, threshold: u32) -> Model {
 
 /// The model with a vote threshold that no score exceeds. What it was trained on does not matter to
 /// what it predicts, and is not recorded.
-fn never_predicting(model: &Model) -> Model {
-    let mut model = Model { metrics: None, provenance: None, ..model.clone() };
+fn never_predicting(model: &TrainedModel) -> TrainedModel {
+    let mut model = TrainedModel { metrics: None, provenance: None, ..model.clone() };
     model.forest.vote_threshold = 255 * model.forest.trees.len() as u32;
     model
 }

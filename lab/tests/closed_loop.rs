@@ -3,7 +3,7 @@
 use dropcast_lab::closed_loop::Experiment;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
-use dropcast_switch::policies::ndt::{Network, NetworkShape};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape};
 use std::num::NonZeroUsize;
 
 fn experiment(text: &str) -> Experiment {
@@ -116,7 +116,7 @@ fn flows_on_ns3s_paths_are_alike_in_every_run() {
 fn ndt_reads_its_network() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("ndt.json");
-    let neutral = Network::neutral(NetworkShape::default()).expect("valid sizes");
+    let neutral = NdtNetwork::neutral(NetworkShape::default()).expect("valid sizes");
     let json = serde_json::to_string(&neutral).expect("a network as JSON");
     std::fs::write(&path, json).expect("a writable folder");
     let policies = [format!("ndt:model={}", path.display()), "dt:alpha=[1.0]".to_owned()];

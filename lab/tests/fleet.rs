@@ -6,7 +6,7 @@ use dropcast_lab::fabric_oracle::{default_oracles, train_oracles, training_exper
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Silent;
 use dropcast_pipeline::resources::Resources;
-use dropcast_switch::policies::ndt::{Network, NetworkShape};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ const FLEETS: [&[&str]; 3] = [&["1/2", "2/2"], &["2/2"], &[]];
 #[test]
 fn a_comparison_is_the_same_whoever_simulates() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let network = Network::neutral(NetworkShape::default()).expect("valid sizes");
+    let network = NdtNetwork::neutral(NetworkShape::default()).expect("valid sizes");
     let mut training = training_experiment();
     training.traffic.duration_ns = 6_000_000;
     let incast = &mut training.traffic.incasts[0];

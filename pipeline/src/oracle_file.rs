@@ -6,7 +6,7 @@ use dropcast_data::read_small;
 use dropcast_features::{Feature, FeatureSet};
 use dropcast_forest::{Forest, Node, SwitchContext, Tree};
 use dropcast_runtime::Table;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::path::Path;
 
 pub use dropcast_replay::{OraclesByName, oracle_at};
@@ -15,7 +15,7 @@ pub use dropcast_replay::{OraclesByName, oracle_at};
 ///
 /// # Errors
 /// See [`read_oracle`]; also if it has features of the user's own.
-pub fn read_for_switch(path: &Path) -> Result<Model, PipelineError> {
+pub fn read_for_switch(path: &Path) -> Result<TrainedModel, PipelineError> {
     let model = read_oracle(path)?;
     refuse_own(&model.features).map_err(|why| PipelineError::unfit(path.display(), why))?;
     Ok(model)
@@ -25,7 +25,7 @@ pub fn read_for_switch(path: &Path) -> Result<Model, PipelineError> {
 ///
 /// # Errors
 /// If it is neither.
-pub fn read_oracle(path: &Path) -> Result<Model, PipelineError> {
+pub fn read_oracle(path: &Path) -> Result<TrainedModel, PipelineError> {
     let file = || path.display().to_string();
     if path.extension().is_none_or(|extension| extension != "dct") {
         return Ok(ModelFile::read(path)?.model);
@@ -45,7 +45,7 @@ pub fn read_oracle(path: &Path) -> Result<Model, PipelineError> {
         base_rtt_ns: table.average_ns().map(u64::from),
         ..SwitchContext::default()
     };
-    Ok(Model::new(forest_of(&table), features, switch))
+    Ok(TrainedModel::new(forest_of(&table), features, switch))
 }
 
 /// The complete trees of a table as a forest.
@@ -89,7 +89,7 @@ mod tests {
     use dropcast_export::Target;
     use proptest::prelude::*;
 
-    fn model(thresholds: [u32; 3]) -> Model {
+    fn model(thresholds: [u32; 3]) -> TrainedModel {
         let split =
             |feature, threshold, left| Node::Split { feature, threshold, left, right: left + 1 };
         let leaf = |weight| Node::Leaf { weight };
@@ -104,7 +104,7 @@ mod tests {
         let trees = [deep, flat].map(|nodes| Tree { nodes }).to_vec();
         let forest = Forest { features: Vec::new(), vote_threshold: 200, trees };
         let features = "queue_length,occupancy".parse().unwrap();
-        Model::new(forest, features, SwitchContext::default())
+        TrainedModel::new(forest, features, SwitchContext::default())
     }
 
     /// Two columns of one feature would be decided one way here and another on a device.

@@ -1,5 +1,6 @@
 //! Times since 1970 as date and time of day, to the nanosecond: in UTC, and by clocks of other places.
 
+use chrono::{DateTime, FixedOffset, Offset, SecondsFormat, Utc};
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,36 +15,23 @@ pub fn is_since_1970(time_ns: u64) -> bool {
 
 /// A time that is [since 1970](is_since_1970), as RFC 3339 has it, such as `2026-11-24T13:05:07.123456789Z`.
 pub fn known_utc(time_ns: u64) -> Option<String> {
-    let text = || {
-        let (date, time) = utc(time_ns);
-        format!("{date}T{time}Z")
-    };
-    is_since_1970(time_ns).then(text)
+    is_since_1970(time_ns).then(|| at(time_ns).to_rfc3339_opts(SecondsFormat::Nanos, true))
 }
 
 /// The date and the time of day of a time since 1970.
 pub fn utc(time_ns: u64) -> (String, String) {
+    let time = at(time_ns);
+    (time.format("%F").to_string(), time.format("%T%.9f").to_string())
+}
+
+fn at(time_ns: u64) -> DateTime<Utc> {
     let (seconds, ns) = (time_ns / 1_000_000_000, time_ns % 1_000_000_000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March, so that leap days end them; 719,468 days from the year 0 to 1970.
-    let day = days + 719_468;
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let time = format!("{hour:02}:{minute:02}:{second:02}.{ns:09}");
-    (format!("{year}-{month:02}-{day:02}"), time)
+    DateTime::from_timestamp(seconds as i64, ns as u32).expect("nanoseconds reach the year 2554")
 }
 
 /// How much a clock is ahead of UTC, or behind it: always the same, as without daylight saving time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UtcOffset {
-    minutes: i64,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UtcOffset(FixedOffset);
 
 impl UtcOffset {
     /// The date and the time of day of a time since 1970.
@@ -53,20 +41,23 @@ impl UtcOffset {
 
     /// The time since 1970 at which a clock of UTC shows what this clock shows at `time_ns`.
     pub fn as_utc_ns(self, time_ns: u64) -> u64 {
-        time_ns.saturating_add_signed(self.minutes * 60_000_000_000)
+        time_ns.saturating_add_signed(i64::from(self.0.local_minus_utc()) * 1_000_000_000)
+    }
+}
+
+impl Default for UtcOffset {
+    fn default() -> Self {
+        UtcOffset(Utc.fix())
     }
 }
 
 /// What stands behind a time: `UTC`, or such as `UTC+02:00`.
 impl fmt::Display for UtcOffset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let minutes = self.minutes.unsigned_abs();
-        let sign = match self.minutes {
-            0 => return f.write_str("UTC"),
-            1.. => '+',
-            _ => '-',
-        };
-        write!(f, "UTC{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+        match self.0.local_minus_utc() {
+            0 => f.write_str("UTC"),
+            _ => write!(f, "UTC{}", self.0),
+        }
     }
 }
 
@@ -76,57 +67,24 @@ impl FromStr for UtcOffset {
 
     fn from_str(text: &str) -> Result<Self, String> {
         // No place on Earth is further from UTC.
-        const MOST_MINUTES: i64 = 14 * 60;
-        let two = |text: &str| {
-            let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| text.parse::<i64>().ok()).flatten()
+        const MOST_SECONDS: i32 = 14 * 3_600;
+        // The library takes other ways to write it, and any text behind it.
+        let is_known = |offset: &FixedOffset| {
+            offset.local_minus_utc().abs() <= MOST_SECONDS
+                && offset.to_string().get(1..) == text.get(1..)
         };
-        let minutes = || {
-            let (hours, minutes) = text.get(1..)?.split_once(':')?;
-            let minutes = 60 * two(hours)? + two(minutes).filter(|minutes| *minutes < 60)?;
-            let is_known = minutes <= MOST_MINUTES;
-            match text.as_bytes()[0] {
-                b'+' if is_known => Some(minutes),
-                b'-' if is_known => Some(-minutes),
-                _ => None,
-            }
-        };
-        let minutes = minutes().ok_or(
-            "expected hours and minutes such as +02:00 or -03:30, from -14:00 to +14:00; names of time zones are not known",
-        )?;
-        Ok(UtcOffset { minutes })
+        text.parse().ok().filter(is_known).map(UtcOffset).ok_or_else(|| {
+            "expected hours and minutes such as +02:00 or -03:30, from -14:00 to +14:00; names of time zones are not known"
+                .to_owned()
+        })
     }
 }
 
 /// The time of a text such as `2026-11-24T13:05:07Z`, nanoseconds since 1970; fractions of seconds and a space in place
 /// of the `T` may be there. `None` if it is no such text.
 pub(crate) fn ns_of_utc(text: &str) -> Option<u64> {
-    let (date, time) = text.strip_suffix('Z')?.split_once(['T', ' '])?;
-    let number = |text: &str, digits: usize| {
-        let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse::<u64>().ok()).flatten()
-    };
-    let fields = |text: &str, between: char, digits: [usize; 3]| {
-        let mut parts = text.split(between).zip(digits).map(|(part, digits)| number(part, digits));
-        let fields = [parts.next()??, parts.next()??, parts.next()??];
-        (text.split(between).count() == 3).then_some(fields)
-    };
-    let [year, month, day] = fields(date, '-', [4, 2, 2])?;
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let [hour, minute, second] = fields(clock, ':', [2, 2, 2])?;
-    let is_fraction = fraction.len() <= 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let is_time = hour < 24 && minute < 60 && second < 60 && is_fraction;
-    if !is_time || !(1..=12).contains(&month) || !(1970..2500).contains(&year) || day == 0 {
-        return None;
-    }
-    // Years begin in March, as in `utc`.
-    let (from_march, march_year) = ((month + 9) % 12, year - u64::from(month <= 2));
-    let days = 365 * march_year + march_year / 4 - march_year / 100 + march_year / 400;
-    let days = days + (153 * from_march + 2) / 5 + day - 1 - 719_468;
-    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
-    let ns = seconds * 1_000_000_000 + format!("{fraction:0<9}").parse::<u64>().ok()?;
-    // A day that a month does not have.
-    (utc(ns).0 == date).then_some(ns)
+    let time = DateTime::parse_from_rfc3339(text).ok().filter(|_| text.ends_with('Z'))?;
+    time.timestamp_nanos_opt()?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::cross_validation::Folds;
 use dropcast_pipeline::train::partitions::{PartitionedTraining, TracePartition, TraceSummary};
-use dropcast_pipeline::train::{Found, Roles, TrainTask, train_on};
-use dropcast_train::{Model, merge_answers};
+use dropcast_pipeline::train::{Roles, TaskResults, TrainTask, train_on};
+use dropcast_train::{TrainedModel, merge_answers};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
@@ -100,14 +100,14 @@ fn rewritten(
 }
 
 /// The text of a model without the hashes of the files that trained it: all that may differ.
-fn text(model: &Model) -> String {
+fn text(model: &TrainedModel) -> String {
     let mut model = model.clone();
     let provenance = model.provenance.as_mut().expect("it was trained");
     provenance.data.iter_mut().for_each(|origin| origin.sha256.clear());
     model.to_json()
 }
 
-fn trained(data: Vec<LabelledTrace>, settings: &TrainSettings) -> Model {
+fn trained(data: Vec<LabelledTrace>, settings: &TrainSettings) -> TrainedModel {
     let resources = Resources::default();
     let (traces, chosen) =
         Roles::of(data).divided(settings, resources.kept_bytes(), &Silent).expect("divided");
@@ -119,7 +119,7 @@ fn opened(path: &Path) -> LabelledTrace {
 }
 
 /// Trains on partitions of a file, without rules that replay.
-fn in_partitions(path: &Path, settings: &TrainSettings) -> Model {
+fn in_partitions(path: &Path, settings: &TrainSettings) -> TrainedModel {
     let summary = TraceSummary::read(path, &settings.features).expect("a trace");
     let roles = Roles::of(vec![summary]);
     let mut training = PartitionedTraining::new(&roles, settings, &Silent).expect("valid");
@@ -199,7 +199,7 @@ fn a_footer_without_texts_loses_only_what_they_say() {
     let found = trained(vec![opened(&bare)], &settings);
     assert!(expected.switch != found.switch && expected.forest == found.forest);
     let scores =
-        |model: Model| model.metrics.map(|metrics| metrics.test.map(|test| test.confusion));
+        |model: TrainedModel| model.metrics.map(|metrics| metrics.test.map(|test| test.confusion));
     assert_eq!(scores(expected), scores(found));
 }
 
@@ -271,7 +271,7 @@ fn traces_may_be_given_in_any_order() {
         let open = Roles::of(in_order(order));
         let trained = task.train(&open, None, &Resources::default(), &Silent, |_, _, _| Ok(()));
         let trained = trained.expect("valid");
-        let Found::Folds(found) = trained.found else { panic!("folds are asked for") };
+        let TaskResults::Folds(found) = trained.found else { panic!("folds are asked for") };
         let mut folds: Vec<String> =
             found.folds.iter().map(|fold| format!("{:?}", fold.test)).collect();
         folds.sort_unstable();

@@ -67,7 +67,7 @@ proptest! {
         }
         let forest = Forest { features: features.names(), vote_threshold: 3, trees };
         let cost = TableCost::new(&features);
-        for resource in Resource::ALL {
+        for &resource in Resource::ALL {
             let parts = sum_of_parts(&forest, &cost, resource);
             let is_sum = !matches!(
                 resource,

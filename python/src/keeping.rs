@@ -1,7 +1,7 @@
 //! Finished runs that a file keeps.
 
 use crate::settings::text;
-use dropcast_lab::closed_loop::{KeptRuns, Part};
+use dropcast_lab::closed_loop::{JobPart, KeptRuns};
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::Progress;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
-    pub(crate) fn part(&self, py: Python<'_>) -> PyResult<Option<Part>> {
+    pub(crate) fn part(&self, py: Python<'_>) -> PyResult<Option<JobPart>> {
         self.part.as_ref().map(|part| text(py, "part", part)).transpose()
     }
 

@@ -8,7 +8,7 @@ use dropcast_data::sha256;
 use dropcast_export::Target;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, SwitchContext};
-use dropcast_interop::{ArrayTree, Format, ImportTask, import, import_arrays};
+use dropcast_interop::{ArrayTree, ImportFormat, ImportTask, import, import_arrays};
 use dropcast_measure::gini_shares;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::{ModelFile, import_file as read_forest};
@@ -17,7 +17,7 @@ use dropcast_pipeline::export::verification::{VerificationTask, verify as verify
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, in_common};
 use dropcast_reports::words::model::{constant_warning, forest_line, metrics_table};
 use dropcast_reports::words::resources::resources_text;
-use dropcast_train::{BatchSource, Model as TrainedModel};
+use dropcast_train::{BatchSource, TrainedModel};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -323,7 +323,8 @@ pub(crate) struct Import {
 
 impl Import {
     fn task(self, py: Python<'_>, format: Option<&str>) -> PyResult<ImportTask> {
-        let format: Option<Format> = format.map(|name| text(py, "format", name)).transpose()?;
+        let format: Option<ImportFormat> =
+            format.map(|name| text(py, "format", name)).transpose()?;
         let switch = self.switch.map(|switch| switch.switch(py)).transpose()?;
         let switch = switch.map(|file| in_common(file.specs.all()));
         Ok(ImportTask {

@@ -9,7 +9,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTrace;
 use dropcast_pipeline::train::sweep::{SweepSettings, sweep as sweep_into};
-use dropcast_pipeline::train::{Found, Roles as TraceRoles, TrainTask};
+use dropcast_pipeline::train::{Roles as TraceRoles, TaskResults, TrainTask};
 use dropcast_reports::sweep_page;
 use dropcast_train::Fitted;
 use pyo3::prelude::*;
@@ -76,9 +76,11 @@ pub(crate) fn train(
     })?;
     let mut models = NamedModels::new();
     let found = match trained.found {
-        Found::Gain { gain, .. } => gain.map(|gain| errors::to_json(py, &gain)).transpose()?,
-        Found::Folds(folds) => Some(errors::to_json(py, &folds)?),
-        Found::Groups { models: groups, .. } => {
+        TaskResults::Gain { gain, .. } => {
+            gain.map(|gain| errors::to_json(py, &gain)).transpose()?
+        }
+        TaskResults::Folds(folds) => Some(errors::to_json(py, &folds)?),
+        TaskResults::Groups { models: groups, .. } => {
             let compared = errors::to_json(py, &groups)?;
             models.extend(groups.models.into_iter().map(|of| (of.name, of.model.map(Model::of))));
             Some(compared)

@@ -1,6 +1,6 @@
 //! The advice of a verdict in a few values, for logs and monitoring.
 
-use dropcast_measure::verdict::{Decision, Verdict};
+use dropcast_measure::verdict::{AdviceDecision, Verdict};
 
 /// What to do.
 pub(crate) struct AdviceValue<'a> {
@@ -17,10 +17,10 @@ pub(crate) fn advice(verdict: &Verdict) -> AdviceValue<'_> {
     let policy = advice.policy.as_deref();
     AdviceValue {
         decision: match advice.decision {
-            Decision::None => "none",
-            Decision::Undecided => "undecided",
-            Decision::Keep => "keep",
-            Decision::Set => "set",
+            AdviceDecision::None => "none",
+            AdviceDecision::Undecided => "undecided",
+            AdviceDecision::Keep => "keep",
+            AdviceDecision::Set => "set",
         },
         policy,
         alpha: advice.alpha.or((policy == Some("complete-sharing")).then_some(f64::INFINITY)),

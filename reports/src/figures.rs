@@ -3,7 +3,7 @@
 use crate::answer::{Losses, Row};
 use crate::numbers;
 use crate::plot::{
-    Axis, BarFigure, BarGroup, BarLook, Draw, LineFigure, Point, Scale, Series, Unit,
+    Axis, AxisScale, BarFigure, BarGroup, BarLook, Draw, LineFigure, Point, Series, Unit,
 };
 use dropcast_measure::ScoreBin;
 use dropcast_measure::{CurvePoint, FeatureImportance, Loss};
@@ -149,7 +149,7 @@ pub(crate) fn scores(report: &Report) -> LineFigure {
             .range(0.0, f64::from(report.model.max_score.max(1))),
         y: Axis::new("Share of the class, %")
             .unit(Unit::Percent)
-            .scale(Scale::Log10)
+            .scale(AxisScale::Log10)
             .range(least, 1.0),
         series,
         notes: Vec::new(),

@@ -1,11 +1,21 @@
 //! The formats of a report, one small file each.
 
 use crate::{Details, Exporter, Html, Json, Line, Prometheus, Text};
-use std::fmt;
-use std::str::FromStr;
 
 /// A report format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownReportFormat, parse_err_fn = unknown)]
 pub enum ReportFormat {
     /// Every number, for programs.
     Json,
@@ -27,27 +37,17 @@ pub enum ReportFormat {
 #[error("unknown report format {0:?}; known are json, html, text, details, line and prometheus")]
 pub struct UnknownReportFormat(pub String);
 
+fn unknown(name: &str) -> UnknownReportFormat {
+    UnknownReportFormat(name.to_owned())
+}
+
 impl ReportFormat {
     /// Every format.
-    pub const ALL: [ReportFormat; 6] = [
-        ReportFormat::Json,
-        ReportFormat::Html,
-        ReportFormat::Text,
-        ReportFormat::Details,
-        ReportFormat::Line,
-        ReportFormat::Prometheus,
-    ];
+    pub const ALL: &'static [ReportFormat] = <ReportFormat as strum::VariantArray>::VARIANTS;
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            ReportFormat::Json => "json",
-            ReportFormat::Html => "html",
-            ReportFormat::Text => "text",
-            ReportFormat::Details => "details",
-            ReportFormat::Line => "line",
-            ReportFormat::Prometheus => "prometheus",
-        }
+        self.into()
     }
 
     /// Its exporter.
@@ -60,20 +60,5 @@ impl ReportFormat {
             ReportFormat::Line => &Line,
             ReportFormat::Prometheus => &Prometheus,
         }
-    }
-}
-
-impl fmt::Display for ReportFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for ReportFormat {
-    type Err = UnknownReportFormat;
-
-    fn from_str(text: &str) -> Result<Self, UnknownReportFormat> {
-        let named = ReportFormat::ALL.into_iter().find(|format| format.name() == text);
-        named.ok_or_else(|| UnknownReportFormat(text.to_owned()))
     }
 }

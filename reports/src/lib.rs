@@ -9,13 +9,13 @@
 //! use dropcast_forest::{Forest, Node, SwitchContext, Tree};
 //! use dropcast_measure::{ModelSource, ReportBuilder, TraceSource};
 //! use dropcast_reports::{Exporter, Html, Text};
-//! use dropcast_train::Model;
+//! use dropcast_train::TrainedModel;
 //!
 //! // A drop is predicted if the packet's queue is longer than 60,000 bytes.
 //! let split = Node::Split { feature: 0, threshold: 60_000, left: 1, right: 2 };
 //! let tree = Tree { nodes: vec![split, Node::Leaf { weight: 0 }, Node::Leaf { weight: 255 }] };
 //! let forest = Forest { features: Vec::new(), vote_threshold: 127, trees: vec![tree] };
-//! let model = Model::new(forest, "queue_length".parse()?, SwitchContext::default());
+//! let model = TrainedModel::new(forest, "queue_length".parse()?, SwitchContext::default());
 //!
 //! // Measured on two rows, one of them a drop.
 //! let columns = model.features.names();

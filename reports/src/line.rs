@@ -5,7 +5,7 @@ use crate::advice_value::advice;
 use crate::switch_totals::{SwitchLabel, SwitchTotal, switch_totals};
 use crate::{Exporter, PageError};
 use dropcast_measure::Report;
-use dropcast_measure::measures::{Measure, Measured};
+use dropcast_measure::measures::{Measure, ReportOrVerdict};
 use dropcast_measure::verdict::{CheckResult, CheckStatus};
 use dropcast_replay::Sent;
 
@@ -15,12 +15,12 @@ pub struct Line;
 
 impl Exporter for Line {
     fn export(&self, report: &Report) -> Result<String, PageError> {
-        Ok(line(Measured::Report(report)))
+        Ok(line(ReportOrVerdict::Report(report)))
     }
 }
 
 /// The measures, what each check found and the advice in one line; then, of several switches, a line for each.
-pub(crate) fn line(measured: Measured<'_>) -> String {
+pub(crate) fn line(measured: ReportOrVerdict<'_>) -> String {
     let mut parts = traces(&measured).to_vec();
     let measures = measured.measures().into_iter();
     parts.extend(measures.map(|Measure { name, value, .. }| shown(name, value)));
@@ -72,7 +72,7 @@ fn word(text: &str) -> String {
 
 /// The name of the first trace, in quotes where it is no plain word, how many traces there are, and when the first arrival
 /// was.
-fn traces(measured: &Measured<'_>) -> [String; 3] {
+fn traces(measured: &ReportOrVerdict<'_>) -> [String; 3] {
     let timelines = measured.verdict().map_or(&[][..], |verdict| &verdict.timelines);
     let begin = timelines.iter().min_by_key(|timeline| timeline.begin_ns);
     let begin = begin.and_then(|timeline| timeline.begin_utc.as_deref()).unwrap_or("null");

@@ -1,10 +1,10 @@
 //! The command that goes on from a report.
 
-use dropcast_measure::measures::Measured;
+use dropcast_measure::measures::ReportOrVerdict;
 use dropcast_measure::verdict::{Conclusion, Cost, Verdict};
 
 /// The next command, on these traces, after a report of this model, if there is one.
-pub fn next_command(measured: Measured<'_>, data: &str, model: Option<&str>) -> String {
+pub fn next_command(measured: ReportOrVerdict<'_>, data: &str, model: Option<&str>) -> String {
     let Some(verdict) = measured.verdict() else {
         return format!("dropcast inspect --check {data}");
     };

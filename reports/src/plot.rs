@@ -21,8 +21,8 @@ mod ticks;
 mod tikz;
 
 pub use figure::{
-    Axis, BarFigure, BarGroup, BarLook, Clock, Draw, HeatFigure, Labels, LineFigure, Panel,
-    PanelFigure, Point, Scale, Series, Unit,
+    Axis, AxisScale, BarFigure, BarGroup, BarLook, Clock, Draw, HeatFigure, Labels, LineFigure,
+    Panel, PanelFigure, Point, Series, Unit,
 };
 pub(crate) use palette::colour;
 pub use svg::Page;

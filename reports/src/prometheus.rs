@@ -4,7 +4,7 @@ use crate::advice_value::advice;
 use crate::switch_totals::{SwitchLabel, SwitchTotal, port_totals, switch_totals};
 use crate::{Exporter, PageError};
 use dropcast_measure::Report;
-use dropcast_measure::measures::{Measure, Measured};
+use dropcast_measure::measures::{Measure, ReportOrVerdict};
 use dropcast_measure::verdict::{DropCounts, Verdict};
 use dropcast_replay::Sent;
 
@@ -15,7 +15,7 @@ pub struct Prometheus;
 
 impl Exporter for Prometheus {
     fn export(&self, report: &Report) -> Result<String, PageError> {
-        Ok(exposition(Measured::Report(report)))
+        Ok(exposition(ReportOrVerdict::Report(report)))
     }
 }
 
@@ -36,7 +36,7 @@ const BY_SWITCH: [(&str, OfSwitch); 7] = [
 ];
 
 /// The measures as gauges.
-pub(crate) fn exposition(measured: Measured<'_>) -> String {
+pub(crate) fn exposition(measured: ReportOrVerdict<'_>) -> String {
     let switches = measured.verdict().map(switch_totals).unwrap_or_default();
     let known = |Measure { name, meaning, value }: Measure| {
         let by_switch = BY_SWITCH.iter().find(|(known, _)| *known == name);

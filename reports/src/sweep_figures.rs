@@ -2,7 +2,7 @@
 
 use crate::figure15::DEPTH;
 use crate::numbers;
-use crate::plot::{Axis, Draw, HeatFigure, Labels, LineFigure, Point, Scale, Series};
+use crate::plot::{Axis, AxisScale, Draw, HeatFigure, Labels, LineFigure, Point, Series};
 use crate::sweep_view::{
     MOST_COLOURED, Measure, OverSeeds, Recipe, Shape, part_name, recipe_name, recipe_number,
 };
@@ -46,7 +46,7 @@ pub(crate) fn lines(
         Series { points, ..Series::new(name, Draw::Line, []) }
     };
     let (x, word) = match along {
-        Along::Trees => (Axis::new("Trees").scale(Scale::Log2), "trees"),
+        Along::Trees => (Axis::new("Trees").scale(AxisScale::Log2), "trees"),
         Along::Depth => (Axis::new("Depth (most splits from root to leaf)").whole(), "depth"),
     };
     let name = measure.name();
@@ -146,7 +146,7 @@ pub(crate) fn front(sweep: &SweepTable, recipes: &[Recipe<'_>]) -> Option<LineFi
             measure.name(),
             part_name(part)
         ),
-        x: Axis::new("Ternary entries").scale(Scale::Log10),
+        x: Axis::new("Ternary entries").scale(AxisScale::Log10),
         y,
         series: series.into_iter().chain([proposed]).collect(),
         notes,
@@ -192,7 +192,7 @@ pub(crate) fn paper(recipe: &Recipe<'_>, part: FrontPart) -> Option<LineFigure> 
             part_name(part),
             DEPTH
         ),
-        x: Axis::new("Trees").scale(Scale::Log2),
+        x: Axis::new("Trees").scale(AxisScale::Log2),
         y: Axis::new("Score").range(0.0, 1.0),
         series,
         notes: Vec::new(),

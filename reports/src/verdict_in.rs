@@ -4,7 +4,7 @@ use crate::answer::answer;
 use crate::line::line;
 use crate::prometheus::exposition;
 use crate::{PageError, ReportFormat, verdict_page, verdict_text};
-use dropcast_measure::measures::Measured;
+use dropcast_measure::measures::ReportOrVerdict;
 use dropcast_measure::verdict::Verdict;
 
 /// A verdict in a format of reports.
@@ -17,7 +17,7 @@ pub fn verdict_in(verdict: &Verdict, format: ReportFormat) -> Result<String, Pag
         ReportFormat::Html => verdict_page(verdict)?,
         ReportFormat::Text => answer(verdict, None),
         ReportFormat::Details => verdict_text(verdict),
-        ReportFormat::Line => line(Measured::Verdict(verdict)),
-        ReportFormat::Prometheus => exposition(Measured::Verdict(verdict)),
+        ReportFormat::Line => line(ReportOrVerdict::Verdict(verdict)),
+        ReportFormat::Prometheus => exposition(ReportOrVerdict::Verdict(verdict)),
     })
 }

@@ -7,8 +7,8 @@ mod worlds;
 
 use dropcast_data::RowOrder;
 use dropcast_measure::Report;
-use dropcast_measure::measures::Measured;
-use dropcast_measure::verdict::{Check, CheckResult, CheckStatus, Decision, Needs, Verdict};
+use dropcast_measure::measures::ReportOrVerdict;
+use dropcast_measure::verdict::{AdviceDecision, Check, CheckResult, CheckStatus, Needs, Verdict};
 use dropcast_reports::{Exporter, ReportFormat, Text, next_command, verdict_in};
 use serde_json::Value;
 use worlds::{Episode, fitting_burst, hog, judged, large_burst, pair, small_burst, trace};
@@ -122,7 +122,7 @@ fn every_world_has_a_short_answer_whose_numbers_are_in_the_json() {
 #[test]
 fn undecided_says_what_would_decide() {
     let verdict = judged(&trace(Some(0.5), 1, &[small_burst as Episode; 6]));
-    assert_eq!(verdict.advice.decision, Decision::Undecided);
+    assert_eq!(verdict.advice.decision, AdviceDecision::Undecided);
     let line = text_of(&verdict).lines().nth(1).expect("advice").to_owned();
     assert!(line.contains(" with losses, 12 decide: capture "), "{line}");
 }
@@ -195,8 +195,9 @@ fn a_failed_check_comes_before_all_numbers_and_leaves_no_table() {
 #[test]
 fn the_next_command_has_the_paths() {
     let verdict = judged(&trace(Some(8.0), 1, &[small_burst as Episode; 20]));
-    let next =
-        |verdict: &Verdict, model| next_command(Measured::Verdict(verdict), "a.parquet", model);
+    let next = |verdict: &Verdict, model| {
+        next_command(ReportOrVerdict::Verdict(verdict), "a.parquet", model)
+    };
     assert_eq!(
         next(&verdict, None),
         "dropcast report --data a.parquet --fail-if 'switch_drops > 0'"
@@ -205,6 +206,6 @@ fn the_next_command_has_the_paths() {
     let hogs = judged(&trace(Some(0.5), 1, &[hog as Episode; 20]));
     assert_eq!(next(&hogs, None), "dropcast train --data a.parquet -o model.json");
     let report: Report = tiny::report(RowOrder::Departure);
-    let unreplayed = next_command(Measured::Report(&report), "a.parquet", Some("m.json"));
+    let unreplayed = next_command(ReportOrVerdict::Report(&report), "a.parquet", Some("m.json"));
     assert_eq!(unreplayed, "dropcast inspect --check a.parquet");
 }

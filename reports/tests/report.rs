@@ -21,7 +21,7 @@ fn undefined_numbers_are_not_written_as_numbers() {
     let mut builder = ReportBuilder::new("test", &model, ModelSource::default());
     builder.begin_trace(tiny::source(RowOrder::Arrival)).unwrap();
     let report = builder.finish();
-    for format in ReportFormat::ALL {
+    for &format in ReportFormat::ALL {
         let text = format.exporter().export(&report).unwrap();
         assert!(!text.contains("NaN"), "{format}");
     }

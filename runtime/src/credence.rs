@@ -5,8 +5,8 @@ use crate::memory::PREDICTED;
 use crate::row::Columns;
 use crate::virtual_lqd::VirtualLqd;
 use crate::{
-    DriftMonitor, DriftRule, DropOracle, Memory, NotReady, Situation, SwitchConstants, Table,
-    Verdict,
+    DriftMonitor, DriftRule, DropOracle, Memory, NotReady, PacketVerdict, Situation,
+    SwitchConstants, Table,
 };
 
 /// A switch's shared buffer under Credence (Algorithm 1): the lengths of its queues, virtual LQD at line
@@ -104,14 +104,20 @@ impl<'a, O: DropOracle> Credence<'a, O> {
 
     /// A packet of `size_bytes` arrives for a queue of a port, both numbered from 0. If the verdict
     /// accepts, the packet is counted in its queue: add it to the switch's. Time must not go back. The
-    /// answer for a queue that does not exist, 0 bytes or 2 GiB is [`Verdict::NoRoom`]; for a packet that fits into the
-    /// bytes that are reserved for its queue it is [`Verdict::Accepted`].
+    /// answer for a queue that does not exist, 0 bytes or 2 GiB is [`PacketVerdict::NoRoom`]; for a packet that fits into the
+    /// bytes that are reserved for its queue it is [`PacketVerdict::Accepted`].
     ///
     /// The features are computed, and the oracle is asked, only if the decision may depend on it.
-    pub fn arrival(&mut self, port: u32, queue: u32, size_bytes: u32, now_ns: u64) -> Verdict {
+    pub fn arrival(
+        &mut self,
+        port: u32,
+        queue: u32,
+        size_bytes: u32,
+        now_ns: u64,
+    ) -> PacketVerdict {
         let is_packet = (1..PREDICTED).contains(&size_bytes);
         let Some(at) = self.place(port, queue).filter(|_| is_packet) else {
-            return Verdict::NoRoom;
+            return PacketVerdict::NoRoom;
         };
         self.lqd.advance(now_ns);
         let part_bytes = self.shared_part(at, size_bytes);
@@ -139,7 +145,7 @@ impl<'a, O: DropOracle> Credence<'a, O> {
         let added = self.lqd.admit(at, size_bytes);
         situation.threshold_bytes = self.lqd.memory.queues[at].bytes;
         let verdict = match part_bytes {
-            0 => Verdict::Accepted,
+            0 => PacketVerdict::Accepted,
             _ => situation.decide(|| predicted && self.follows(at, added)),
         };
         if verdict.accepts() {

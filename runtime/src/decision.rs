@@ -27,7 +27,7 @@ pub struct Situation {
 
 /// The decision about a packet, and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum PacketVerdict {
     /// Accepted: every queue is shorter than `B/N`. The oracle is not asked.
     Safeguarded,
     /// Accepted: below its threshold, and no drop is predicted.
@@ -40,30 +40,30 @@ pub enum Verdict {
     PredictedDrop,
 }
 
-impl Verdict {
+impl PacketVerdict {
     /// All of them.
-    pub const ALL: [Verdict; 5] = [
-        Verdict::Safeguarded,
-        Verdict::Accepted,
-        Verdict::NoRoom,
-        Verdict::AboveThreshold,
-        Verdict::PredictedDrop,
+    pub const ALL: [PacketVerdict; 5] = [
+        PacketVerdict::Safeguarded,
+        PacketVerdict::Accepted,
+        PacketVerdict::NoRoom,
+        PacketVerdict::AboveThreshold,
+        PacketVerdict::PredictedDrop,
     ];
 
     /// Its name in the exported C, in lower case.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Safeguarded => "safeguarded",
-            Verdict::Accepted => "accepted",
-            Verdict::NoRoom => "no_room",
-            Verdict::AboveThreshold => "above_threshold",
-            Verdict::PredictedDrop => "predicted_drop",
+            PacketVerdict::Safeguarded => "safeguarded",
+            PacketVerdict::Accepted => "accepted",
+            PacketVerdict::NoRoom => "no_room",
+            PacketVerdict::AboveThreshold => "above_threshold",
+            PacketVerdict::PredictedDrop => "predicted_drop",
         }
     }
 
     /// Whether the packet is added to its queue.
     pub fn accepts(self) -> bool {
-        matches!(self, Verdict::Safeguarded | Verdict::Accepted)
+        matches!(self, PacketVerdict::Safeguarded | PacketVerdict::Accepted)
     }
 }
 
@@ -75,17 +75,17 @@ impl Situation {
     ///
     /// Whether the packet fits is checked first: in the paper's model a longest queue below `B/N`
     /// implies it, but not with packets of any size or several queues at a port.
-    pub fn decide(self, predicts_drop: impl FnOnce() -> bool) -> Verdict {
+    pub fn decide(self, predicts_drop: impl FnOnce() -> bool) -> PacketVerdict {
         if !self.fits {
-            Verdict::NoRoom
+            PacketVerdict::NoRoom
         } else if self.is_safeguarded() {
-            Verdict::Safeguarded
+            PacketVerdict::Safeguarded
         } else if !self.is_below_threshold() {
-            Verdict::AboveThreshold
+            PacketVerdict::AboveThreshold
         } else if predicts_drop() {
-            Verdict::PredictedDrop
+            PacketVerdict::PredictedDrop
         } else {
-            Verdict::Accepted
+            PacketVerdict::Accepted
         }
     }
 

@@ -79,7 +79,7 @@ pub use average::Average;
 pub use checksum::crc32;
 pub use classes::ClassState;
 pub use credence::Credence;
-pub use decision::{Situation, Verdict};
+pub use decision::{PacketVerdict, Situation};
 pub use drift::{DriftMonitor, DriftRule};
 pub use drop_oracle::DropOracle;
 pub use flow::{FLOW_FEATURES, FlowMemory};

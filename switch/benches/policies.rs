@@ -8,7 +8,7 @@
 
 use dropcast_data::SwitchSpec;
 use dropcast_switch::aqm::{Action, Aqm};
-use dropcast_switch::policies::ndt::{Network, NetworkShape};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape};
 use dropcast_switch::{
     AqmSite, AqmSpec, Buffer, CompleteSharing, Decision, Fit, LineRate, NoObserver, Observer,
     OfflineOptimum, Packet, Policy, PolicyModel, PolicySite, PolicySpec, Removal, Slotted, Switch,
@@ -91,7 +91,7 @@ fn leaf() -> SwitchSpec {
 }
 
 fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
-    let network = Network::neutral(NetworkShape::default()).expect("valid defaults");
+    let network = NdtNetwork::neutral(NetworkShape::default()).expect("valid defaults");
     let model = (name == "ndt").then_some(PolicyModel::Network(network));
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }

@@ -1,6 +1,6 @@
 //! Shared-buffer switches: one event loop, two time models, one file per buffer-sharing policy.
 //!
-//! A [`Switch`] is a [`Buffer`], a [`Policy`] that admits packets to it and a [`Service`] that
+//! A [`Switch`] is a [`Buffer`], a [`Policy`] that admits packets to it and a [`TimeModel`] that
 //! takes them out. The services are the time models: [`Slotted`] is the papers' model (Credence,
 //! appendix A: unit packets, every queue sends one per slot), [`LineRate`] is continuous time with
 //! packets of any size, and [`Observed`] drains the queues by a trace's own departures.
@@ -66,7 +66,7 @@ pub use fluid_optimum::FluidOptimum;
 pub use lqd::Lqd;
 pub use policies::complete_partitioning::CompletePartitioning;
 pub use policies::complete_sharing::CompleteSharing;
-pub use policies::credence::Credence;
+pub use policies::credence::CredencePolicy;
 pub use policies::dynamic_thresholds::DynamicThresholds;
 pub use policies::follow_lqd::{FollowLqd, fits_below, situation};
 pub use policies::follow_max::FollowMax;
@@ -79,7 +79,7 @@ pub use policy_site::{PolicyModel, PolicySite};
 pub use policy_spec::PolicySpec;
 pub use predictor::{AlwaysAccept, Asked, Flipped, Live, Predictor, Recorded};
 pub use registry::{BuildError, NameError};
-pub use service::{LineRate, Observed, Service, Slotted};
+pub use service::{LineRate, Observed, Slotted, TimeModel};
 pub use switch::{NoObserver, Observer, Removal, Switch};
 pub use tournament::Tournament;
 pub use turn::Turn;

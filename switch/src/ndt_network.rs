@@ -22,7 +22,7 @@ const MOST: i64 = 8 * ONE as i64;
 const FORMAT: &str = "dropcast-ndt";
 const VERSION: u32 = 1;
 
-/// Sizes of a [`Network`].
+/// Sizes of a [`NdtNetwork`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkShape {
@@ -89,7 +89,7 @@ impl NetworkShape {
 /// Serialised, it is a JSON object with `format`, `version`, `shape` and `parameters`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
-pub struct Network {
+pub struct NdtNetwork {
     shape: NetworkShape,
     parameters: Vec<i16>,
 }
@@ -116,7 +116,7 @@ impl Activations {
     }
 }
 
-impl Network {
+impl NdtNetwork {
     /// A network with these parameters.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Network {
             let (expected, found) = (shape.parameters(), parameters.len());
             return Err(NetworkError::Parameters { expected, found });
         }
-        Ok(Network { shape, parameters })
+        Ok(NdtNetwork { shape, parameters })
     }
 
     /// The network that always answers `alpha = 1`, the start of training.
@@ -141,7 +141,7 @@ impl Network {
             // The middle of action 2's range, which is 5/16 of the way from -1 to 1.
             *last_bias = WEIGHT_ONE * 5 / 8 - WEIGHT_ONE;
         }
-        Network::new(shape, parameters)
+        NdtNetwork::new(shape, parameters)
     }
 
     /// Its sizes.
@@ -269,7 +269,7 @@ struct Written {
     parameters: Vec<i16>,
 }
 
-impl TryFrom<Written> for Network {
+impl TryFrom<Written> for NdtNetwork {
     type Error = NetworkError;
 
     fn try_from(written: Written) -> Result<Self, NetworkError> {
@@ -277,12 +277,12 @@ impl TryFrom<Written> for Network {
         if format != FORMAT || version != VERSION {
             return Err(NetworkError::Format { format, version });
         }
-        Network::new(shape, parameters)
+        NdtNetwork::new(shape, parameters)
     }
 }
 
-impl From<Network> for Written {
-    fn from(Network { shape, parameters }: Network) -> Self {
+impl From<NdtNetwork> for Written {
+    fn from(NdtNetwork { shape, parameters }: NdtNetwork) -> Self {
         Written { format: FORMAT.to_owned(), version: VERSION, shape, parameters }
     }
 }

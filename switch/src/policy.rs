@@ -52,7 +52,7 @@ pub enum Decision {
     PushOutHead(usize),
 }
 
-/// A buffer-sharing policy. Time is in the unit of the switch's [`crate::Service`]: nanoseconds or
+/// A buffer-sharing policy. Time is in the unit of the switch's [`crate::TimeModel`]: nanoseconds or
 /// slots.
 ///
 /// For each packet the switch calls `advance` up to its arrival time, then `arrives` once, then

@@ -1,6 +1,6 @@
 //! Where a policy is built.
 
-use crate::ndt_network::Network;
+use crate::ndt_network::NdtNetwork;
 use crate::{AlwaysAccept, BuildError, Fit, Flipped, LineRate, Predictor, Victim};
 use dropcast_data::SwitchSpec;
 
@@ -74,5 +74,5 @@ pub enum PolicyModel {
     /// An oracle, for Credence and its kin.
     Predictor(Box<dyn Predictor + Send>),
     /// A network, for NDT.
-    Network(Network),
+    Network(NdtNetwork),
 }

@@ -35,7 +35,7 @@ registry! {
         /// [`FollowLqd`].
         "follow-lqd" => FollowLqd(FollowLqdParameters):
             FollowLqd::new(site.spec, site.victim, site.fit, site.service),
-        /// [`crate::Credence`].
+        /// [`crate::CredencePolicy`].
         "credence" => Credence(CredenceParameters): own.policy(site)?,
         /// [`crate::PaybackCredence`].
         "payback-credence" => PaybackCredence(PaybackCredenceParameters): own.policy(site)?,

@@ -184,7 +184,7 @@ macro_rules! registry {
             ///
             /// # Errors
             /// If a parameter is out of range, or a trained model is missing.
-            pub fn build$(<$service: $crate::Service + Clone + Send + 'static>)?(
+            pub fn build$(<$service: $crate::TimeModel + Clone + Send + 'static>)?(
                 &self,
                 $site: $context,
             ) -> Result<Box<$built>, $crate::BuildError> {

@@ -6,15 +6,15 @@ use dropcast_data::{PauseChange, PauseSchedule, Scheduler, SwitchSpec};
 use std::collections::VecDeque;
 
 /// Chooses which packet leaves next, and when. Time never goes back.
-pub trait Service {
+pub trait TimeModel {
     /// A packet was added to `queue` at `now`.
     fn arrived(&mut self, queue: usize, now: u64);
 
     /// The next departure not after `now`: its time, and the queue whose head leaves. The head is
-    /// then removed, and [`Service::left`] called.
+    /// then removed, and [`TimeModel::left`] called.
     fn next(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)>;
 
-    /// The head of `queue` left at `time`, as [`Service::next`] said, and had `size_bytes`; `buffer` is
+    /// The head of `queue` left at `time`, as [`TimeModel::next`] said, and had `size_bytes`; `buffer` is
     /// what remains.
     #[inline(always)]
     fn left(&mut self, buffer: &Buffer, queue: usize, size_bytes: u32, time: u64) {
@@ -33,7 +33,7 @@ pub struct Slotted {
     queue: usize,
 }
 
-impl Service for Slotted {
+impl TimeModel for Slotted {
     #[inline(always)]
     fn arrived(&mut self, _: usize, _: u64) {}
     #[inline(always)]
@@ -236,7 +236,7 @@ impl LineRate {
         true
     }
 
-    /// [`Service::next`] if a port is due or a queue is paused or resumed.
+    /// [`TimeModel::next`] if a port is due or a queue is paused or resumed.
     #[inline(always)]
     fn serve(&mut self, buffer: &Buffer, now: u64) -> Option<(u64, usize)> {
         loop {
@@ -257,7 +257,7 @@ impl LineRate {
     }
 }
 
-impl Service for LineRate {
+impl TimeModel for LineRate {
     #[inline(always)]
     fn arrived(&mut self, queue: usize, now: u64) {
         let port = self.queues[queue].port;
@@ -322,7 +322,7 @@ impl Observed {
     }
 }
 
-impl Service for Observed {
+impl TimeModel for Observed {
     #[inline(always)]
     fn arrived(&mut self, _: usize, _: u64) {}
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! The event loop: a buffer, a policy that fills it and a service that empties it.
 
-use crate::{Buffer, Decision, Fit, Held, Packet, Policy, Service};
+use crate::{Buffer, Decision, Fit, Held, Packet, Policy, TimeModel};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::BufferView;
 
@@ -43,7 +43,7 @@ pub struct Switch<P, S> {
     service: S,
 }
 
-impl<P: Policy, S: Service> Switch<P, S> {
+impl<P: Policy, S: TimeModel> Switch<P, S> {
     /// An empty switch.
     pub fn new(spec: &SwitchSpec, fit: Fit, policy: P, service: S) -> Self {
         Switch { buffer: Buffer::new(spec, fit), policy, service }

@@ -1,6 +1,6 @@
 //! Longest Queue Drop, run virtually beside the real switch.
 
-use crate::{Buffer, Fit, Lqd, Observer, Packet, Removal, Service, Switch, Victim};
+use crate::{Buffer, Fit, Lqd, Observer, Packet, Removal, Switch, TimeModel, Victim};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
 
@@ -12,7 +12,7 @@ pub struct VirtualLqd<S> {
     history: History,
 }
 
-impl<S: Service> VirtualLqd<S> {
+impl<S: TimeModel> VirtualLqd<S> {
     /// An empty switch that records these features; their time constant is the base RTT.
     pub fn new(
         spec: &SwitchSpec,

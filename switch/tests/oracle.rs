@@ -4,11 +4,11 @@
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{BufferView, Feature, FeatureSet};
 use dropcast_runtime::{
-    Average, ClassState, DropOracle, Memory, NotReady, PacketState, PortState, QueueState, Service,
-    SwitchConstants, Verdict,
+    Average, ClassState, DropOracle, Memory, NotReady, PacketState, PacketVerdict, PortState,
+    QueueState, Service, SwitchConstants,
 };
 use dropcast_switch::{
-    Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
+    Buffer, CredencePolicy, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
 };
 use proptest::prelude::*;
 
@@ -125,7 +125,7 @@ fn agree(
     let codes: Vec<u8> = features.features().iter().map(|feature| feature.code()).collect();
     let service = LineRate::new(spec);
     let live = Live { features, oracle: hash };
-    let policy = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), live)
+    let policy = CredencePolicy::new(spec, Victim::Tail, Fit::Exact, service.clone(), live)
         .with_slack(slack_bytes);
     let mut switch = Switch::new(spec, Fit::Exact, policy, service);
     let mut memory = Owned::new(spec, arrivals.len().max(1));
@@ -226,11 +226,11 @@ fn too_few_places_make_it_careful() {
             .expect("it is ready");
     // The port takes the first packet at once; three more are held, and no other finds a place.
     for _ in 0..5 {
-        assert_eq!(credence.arrival(0, 0, 10, 1), Verdict::Safeguarded);
+        assert_eq!(credence.arrival(0, 0, 10, 1), PacketVerdict::Safeguarded);
     }
     assert_eq!((credence.threshold_bytes(0, 0), credence.unheld()), (30, 1));
-    assert_eq!(credence.arrival(0, 0, 10, 1), Verdict::AboveThreshold);
+    assert_eq!(credence.arrival(0, 0, 10, 1), PacketVerdict::AboveThreshold);
     // Port 1 is idle too, but nothing can be held for it.
-    assert_eq!(credence.arrival(1, 0, 10, 1), Verdict::AboveThreshold);
+    assert_eq!(credence.arrival(1, 0, 10, 1), PacketVerdict::AboveThreshold);
     assert_eq!(credence.occupancy_bytes(), 50);
 }

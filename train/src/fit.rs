@@ -7,7 +7,7 @@ use crate::growth::part_scores::PartScores;
 use crate::leaf_shares::LeafShares;
 use crate::{
     BatchSource, Budget, CheckedForestParams, ChosenSplit, DataOrigin, ForestParams, ForestScores,
-    Model, Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainingRows, VoteError,
+    Part, Provenance, ReadTask, Split, Squeezed, TrainError, TrainedModel, TrainingRows, VoteError,
     VoteReplay, VoteRule,
 };
 use dropcast_data::Threads;
@@ -53,7 +53,7 @@ pub struct ForestTask {
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The model, with its metrics.
-    pub model: Model,
+    pub model: TrainedModel,
     /// Scores of the training rows.
     pub train_scores: ScoreHistogram,
     /// Scores of the validation rows.
@@ -73,7 +73,7 @@ impl Fitted {
     /// [`TrainError::EmptyPart`], [`TrainError::NoValidationDrops`], and [`TrainError::Vote`] if a
     /// vote threshold cannot be chosen.
     pub fn new(
-        model: Model,
+        model: TrainedModel,
         scores: [ScoreHistogram; 3],
         vote: VoteRule,
     ) -> Result<Fitted, TrainError> {
@@ -147,7 +147,7 @@ impl Fitted {
     ) -> Result<Fitted, VoteError> {
         let Squeezed { forest, train_scores, validation_scores, test_scores, .. } = squeezed;
         // Pruned leaves stand on others' rows.
-        let mut model = Model { forest, leaf_rows: None, ..self.model.clone() };
+        let mut model = TrainedModel { forest, leaf_rows: None, ..self.model.clone() };
         if let Some(provenance) = &mut model.provenance {
             provenance.budget = Some(budget.clone());
         }
@@ -162,7 +162,7 @@ impl Fitted {
     /// The vote threshold is not chosen yet.
     pub fn with_leaves(&self, forest: Forest, scores: [ScoreHistogram; 3]) -> Fitted {
         let [train_scores, validation_scores, test_scores] = scores;
-        let model = Model { forest, ..self.model.clone() };
+        let model = TrainedModel { forest, ..self.model.clone() };
         Fitted { model, train_scores, validation_scores, test_scores, leaf_shares: None }
     }
 

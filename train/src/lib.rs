@@ -1,7 +1,7 @@
 //! Training: forests on labelled traces.
 //!
 //! [`fit`] reads labelled rows from a [`BatchSource`], grows a forest of integer trees from
-//! histograms, chooses its vote threshold and measures it. The result is a [`Model`], whose file is
+//! histograms, chooses its vote threshold and measures it. The result is a [`TrainedModel`], whose file is
 //! `model.json`. Nothing here opens a file.
 //!
 //! ```
@@ -73,7 +73,7 @@ pub use params::{
     CheckedForestParams, ClassWeight, Criterion, ForestParams, MaxFeatures, Monotone, ParamError,
 };
 pub use partition::{Partition, PartitionedFit, merge_answers};
-pub use provenance::{DataOrigin, Model, Provenance};
+pub use provenance::{DataOrigin, Provenance, TrainedModel};
 pub use rows::part_rows::{ReplayRows, rows_of_part, rows_to_replay};
 pub use rows::spill::SpillFile;
 pub use share::{NotAShare, Share};

@@ -180,6 +180,8 @@ impl MaxFeatures {
 /// Whether scores never fall with a feature that rises: `auto`, `on` or `off`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParamError, parse_err_fn = unknown_monotone)]
 pub enum Monotone {
     /// If all features rise. Beside others, such as averages, it costs accuracy.
     #[default]
@@ -205,36 +207,15 @@ impl Monotone {
     }
 }
 
-impl FromStr for Monotone {
-    type Err = ParamError;
-
-    fn from_str(text: &str) -> Result<Self, ParamError> {
-        match text {
-            "auto" => Ok(Monotone::Auto),
-            "on" => Ok(Monotone::On),
-            "off" => Ok(Monotone::Off),
-            _ => Err(ParamError {
-                name: "monotone",
-                value: format!("{text:?}"),
-                expected: "auto, on or off",
-            }),
-        }
-    }
-}
-
-impl fmt::Display for Monotone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Monotone::Auto => "auto",
-            Monotone::On => "on",
-            Monotone::Off => "off",
-        })
-    }
+fn unknown_monotone(text: &str) -> ParamError {
+    ParamError { name: "monotone", value: format!("{text:?}"), expected: "auto, on or off" }
 }
 
 /// The impurity of the classes that splits lower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = ParamError, parse_err_fn = unknown_criterion)]
 pub enum Criterion {
     /// Gini impurity.
     #[default]
@@ -302,29 +283,8 @@ impl fmt::Display for MaxFeatures {
     }
 }
 
-impl FromStr for Criterion {
-    type Err = ParamError;
-
-    fn from_str(text: &str) -> Result<Self, ParamError> {
-        match text {
-            "gini" => Ok(Criterion::Gini),
-            "entropy" => Ok(Criterion::Entropy),
-            _ => Err(ParamError {
-                name: "criterion",
-                value: format!("{text:?}"),
-                expected: "gini or entropy",
-            }),
-        }
-    }
-}
-
-impl fmt::Display for Criterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Criterion::Gini => "gini",
-            Criterion::Entropy => "entropy",
-        })
-    }
+fn unknown_criterion(text: &str) -> ParamError {
+    ParamError { name: "criterion", value: format!("{text:?}"), expected: "gini or entropy" }
 }
 
 impl FromStr for ClassWeight {

@@ -9,7 +9,7 @@ use dropcast_forest::{Forest, SwitchContext, Tree};
 use serde::{Deserialize, Serialize};
 
 /// A model with the record of how this crate trained it.
-pub type Model = dropcast_forest::Model<Provenance>;
+pub type TrainedModel = dropcast_forest::Model<Provenance>;
 
 /// How a model was made: repeating it gives the same model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,9 +59,14 @@ impl Provenance {
     }
 
     /// The model of these trees, which was made like this; its vote threshold is not chosen yet.
-    pub fn model(self, trees: Vec<Tree>, features: FeatureSet, switch: SwitchContext) -> Model {
+    pub fn model(
+        self,
+        trees: Vec<Tree>,
+        features: FeatureSet,
+        switch: SwitchContext,
+    ) -> TrainedModel {
         let forest = Forest { features: features.names(), vote_threshold: 0, trees };
-        Model { provenance: Some(self), ..Model::new(forest, features, switch) }
+        TrainedModel { provenance: Some(self), ..TrainedModel::new(forest, features, switch) }
     }
 }
 

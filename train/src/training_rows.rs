@@ -84,7 +84,7 @@ impl TrainingRows {
         let plan = SplitPlan::new(&task.split, task.seed, times);
         let (before, threads) = (RowNumbers::default(), Threads::new(task.threads));
         let pass = Pass { source, features, plan: &plan, before: &before, threads: &threads };
-        let Found { bins, ranges, classes } = find_bins(&pass, usize::from(task.max_bins) - 1)?;
+        let RowFacts { bins, ranges, classes } = find_bins(&pass, usize::from(task.max_bins) - 1)?;
         let rows = bin_rows(&pass, &bins, ChunkWriter::new(spill))?;
         drop(plan);
         Ok(TrainingRows { task, rows, ranges, classes })
@@ -112,7 +112,7 @@ impl TrainingRows {
 }
 
 /// What is found of the training rows.
-struct Found {
+struct RowFacts {
     /// Of each feature.
     bins: Vec<Bins>,
     /// Of each feature.
@@ -125,7 +125,7 @@ struct Found {
 fn find_bins<S: BatchSource + ?Sized>(
     pass: &Pass<'_, S>,
     most: usize,
-) -> Result<Found, TrainError> {
+) -> Result<RowFacts, TrainError> {
     let (sketches, counts) = count_values(pass, |_, _| (), |()| {})?;
     let classes = counts.check()?;
     let bins = |sketch: ValueSketch| {
@@ -133,7 +133,7 @@ fn find_bins<S: BatchSource + ?Sized>(
         (Bins::new(values.edges(most)), values.middle_range())
     };
     let (bins, ranges) = pass.threads.map(sketches, bins).into_iter().unzip();
-    Ok(Found { bins, ranges, classes })
+    Ok(RowFacts { bins, ranges, classes })
 }
 
 /// Counts the training rows by value of each feature, and by class. In the same pass any thread

@@ -3,7 +3,7 @@
 use super::headings::under_heading;
 use clap::Args;
 use dropcast_pipeline::collect::CollectTask;
-use dropcast_terminal::Format;
+use dropcast_terminal::OutputFormat;
 use std::path::PathBuf;
 
 /// Label packet events: what would Longest Queue Drop have dropped?
@@ -36,5 +36,5 @@ pub(crate) struct CollectArgs {
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }

@@ -3,7 +3,7 @@
 use super::output_path;
 use clap::Args;
 use dropcast_pipeline::counters::CounterReading;
-use dropcast_terminal::Format;
+use dropcast_terminal::OutputFormat;
 use std::path::PathBuf;
 
 /// Bound from queue counters what another alpha or an oracle could have saved.
@@ -31,5 +31,5 @@ pub(crate) struct CountersArgs {
     pub(crate) arrivals: Option<PathBuf>,
     /// Format of the verdict.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }

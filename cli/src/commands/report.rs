@@ -6,7 +6,7 @@ use dropcast_features::FeatureSet;
 use dropcast_measure::condition::Judged;
 use dropcast_measure::decisions::write_decisions;
 use dropcast_measure::measure::measure_file;
-use dropcast_measure::measures::Measured;
+use dropcast_measure::measures::ReportOrVerdict;
 use dropcast_measure::verdict::judge;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::ModelFile;
@@ -49,14 +49,14 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
             if let Some(verdict) = &mut report.verdict {
                 verdict.utc_offset = args.utc_offset;
             }
-            let measured = Measured::Report(&report);
+            let measured = ReportOrVerdict::Report(&report);
             (format.exporter().export(&report)?, next(measured), judge_all(args, measured))
         }
         None => {
             let traces = LabelledTraces::open(&args.data, &FeatureSet::none())?;
             let mut verdict = judge(&traces, &args.asked, &Resources::default(), progress)?;
             verdict.utc_offset = args.utc_offset;
-            let measured = Measured::Verdict(&verdict);
+            let measured = ReportOrVerdict::Verdict(&verdict);
             (verdict_in(&verdict, format)?, next(measured), judge_all(args, measured))
         }
     };
@@ -85,6 +85,6 @@ pub(crate) fn run(args: &ReportArgs, progress: &dyn Progress) -> Result<(), Fail
     if held.is_empty() { Ok(()) } else { Err(Failure::ConditionHolds(held.join("; "))) }
 }
 
-fn judge_all(args: &ReportArgs, measured: Measured<'_>) -> Vec<Judged> {
+fn judge_all(args: &ReportArgs, measured: ReportOrVerdict<'_>) -> Vec<Judged> {
     args.fail_if.iter().map(|condition| condition.judge(measured)).collect()
 }

@@ -7,12 +7,12 @@ use dropcast_measure::oracle_gain::{OracleGain, oracle_gain};
 use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::train::model_per::GroupModels;
-use dropcast_pipeline::train::{Found, Roles, cautions};
+use dropcast_pipeline::train::{Roles, TaskResults, cautions};
 use dropcast_reports::words::comparisons::{folds_table, groups_table};
 use dropcast_reports::words::model::{forest_line, gain_line, metrics_table};
 use dropcast_terminal as output;
 use dropcast_terminal::Failure;
-use dropcast_train::{ChosenSplit, Model, PassedOver, Split};
+use dropcast_train::{ChosenSplit, PassedOver, Split, TrainedModel};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -29,12 +29,12 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
         })?;
     let (model, shown) = (&trained.fitted.model, output::shown(path));
     match trained.found {
-        Found::Gain { chosen, gain } => print_gain(args, model, &chosen, gain, progress),
-        Found::Folds(folds) => output::print(*format, &folds, |folds| {
+        TaskResults::Gain { chosen, gain } => print_gain(args, model, &chosen, gain, progress),
+        TaskResults::Folds(folds) => output::print(*format, &folds, |folds| {
             let tables = format!("{}{}", folds_table(folds), forest_line(model));
             format!("{tables}model of all runs: {shown}\n{}", next(args, model))
         }),
-        Found::Groups { models, files } => {
+        TaskResults::Groups { models, files } => {
             let printed = GroupFiles { pooled: path, files, compared: &models };
             output::print(*format, &printed, |printed| {
                 let mut text = groups_table(printed.compared);
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TrainArgs, progress: &dyn Progress) -> Result<(), Failu
 }
 
 /// The command that goes on from a model; no report replays what senders repeat.
-fn next(args: &TrainArgs, model: &Model) -> String {
+fn next(args: &TrainArgs, model: &TrainedModel) -> String {
     let (file, of_flows) = (output::argument(&args.output), model.features.looks_at_flows());
     let data = output::arguments(if args.test.is_empty() { &args.data } else { &args.test });
     output::next(&match of_flows {
@@ -61,7 +61,7 @@ fn next(args: &TrainArgs, model: &Model) -> String {
 /// Prints what one model is worth; `gain` is not known for a reason.
 fn print_gain(
     args: &TrainArgs,
-    model: &Model,
+    model: &TrainedModel,
     chosen: &ChosenSplit,
     gain: Result<OracleGain, String>,
     progress: &dyn Progress,

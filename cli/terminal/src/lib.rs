@@ -11,8 +11,8 @@ mod signals;
 use clap::Parser;
 pub use failure::{Failure, argument_message, message};
 pub use output::{
-    Format, argument, arguments, check_data, next, print, print_answer, print_beside, print_text,
-    shown,
+    OutputFormat, argument, arguments, check_data, next, print, print_answer, print_beside,
+    print_text, shown,
 };
 pub use progress::Terminal;
 use std::ffi::OsString;

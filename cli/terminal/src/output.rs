@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// How a command prints its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people.
     #[default]
     Text,
@@ -20,13 +20,13 @@ pub enum Format {
 
 /// Prints a result: `text` for people, `value` for programs.
 pub fn print<T: Serialize>(
-    format: Format,
+    format: OutputFormat,
     value: &T,
     text: impl FnOnce(&T) -> String,
 ) -> Result<(), Failure> {
     let mut printed = match format {
-        Format::Text => text(value),
-        Format::Json => serde_json::to_string_pretty(value)?,
+        OutputFormat::Text => text(value),
+        OutputFormat::Json => serde_json::to_string_pretty(value)?,
     };
     if !printed.ends_with('\n') {
         printed.push('\n');
@@ -104,7 +104,7 @@ pub fn check_data(output: &Path) -> Result<(), PipelineError> {
 /// As [`print()`]; says nothing if the data themselves went to standard output.
 pub fn print_beside<T: Serialize>(
     data: &Path,
-    format: Format,
+    format: OutputFormat,
     value: &T,
     text: impl FnOnce(&T) -> String,
 ) -> Result<(), Failure> {

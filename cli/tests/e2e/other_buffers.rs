@@ -3,7 +3,7 @@
 use crate::room::{Room, SMALL};
 use dropcast_data::TraceReader;
 use dropcast_forest::Confusion;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -23,7 +23,7 @@ fn room() -> Room {
 }
 
 /// The obvious way: scale each value to the model's buffer, then walk the trees.
-fn by_hand(room: &Room, model: &Model) -> Confusion {
+fn by_hand(room: &Room, model: &TrainedModel) -> Confusion {
     let mut confusion = Confusion::default();
     let reader = TraceReader::open(&room.path("large.parquet"), &model.features.names()).unwrap();
     for batch in reader {
@@ -45,7 +45,7 @@ fn a_forest_decides_alike_on_scaled_rows_and_with_scaled_thresholds() {
     };
     let scaled = report("runs/small/model.json");
     let model = String::from_utf8(room.read("runs/small/model.json")).unwrap();
-    let expected = by_hand(&room, &Model::from_json(&model).unwrap());
+    let expected = by_hand(&room, &TrainedModel::from_json(&model).unwrap());
     assert_eq!(scaled["prediction"]["confusion"], serde_json::to_value(expected).unwrap());
     // It predicts drops for a buffer size that it never saw.
     assert!(scaled["prediction"]["f1"].as_f64().unwrap() > 0.2, "{}", scaled["prediction"]);

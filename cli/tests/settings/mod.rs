@@ -68,7 +68,7 @@ const WORDS: [(&str, &str); 26] = [
     ("FileName", "text"),
     ("Mac", "Ethernet address"),
     ("Prefix", "IP address or prefix"),
-    ("Values", "integer, or list of integers"),
+    ("OneOrSeveral", "integer, or list of integers"),
     ("EventPaths", "path, or list of paths"),
     ("NamedPolicy", "[policy](docs/policies.md)"),
     ("AqmSpec", "[AQM](docs/policies.md)"),

@@ -1,7 +1,7 @@
 //! Slotted bursts: the arrivals of the Credence paper's custom simulator (Figure 14).
 
 use crate::leaf::WorkloadError;
-use crate::rng::{Stream, stream};
+use crate::rng::{StreamPurpose, stream};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
@@ -73,7 +73,7 @@ impl BurstTraffic {
         let Ok(gap_slots) = Exp::new(self.bursts_per_slot) else {
             return wrong("bursts_per_slot", "is not a rate".into());
         };
-        let mut rng = stream(self.seed, Stream::Bursts);
+        let mut rng = stream(self.seed, StreamPurpose::Bursts);
         let next_burst = gap_slots.sample(&mut rng);
         Ok(Slots {
             traffic: self.clone(),

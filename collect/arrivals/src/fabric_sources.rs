@@ -2,7 +2,7 @@
 
 use crate::ingress::Flow;
 use crate::poisson::Poisson;
-use crate::rng::Stream;
+use crate::rng::StreamPurpose;
 use crate::senders::Sources;
 use crate::traffic::Traffic;
 use rand::Rng;
@@ -51,8 +51,8 @@ impl FabricSources {
         let source =
             |(pattern, per_ns, stream)| Some((pattern, Poisson::new(per_ns, seed, stream)?));
         let sources = [
-            (Pattern::Flow, flows, Stream::FabricFlows),
-            (Pattern::Incast, incasts, Stream::FabricIncasts),
+            (Pattern::Flow, flows, StreamPurpose::FabricFlows),
+            (Pattern::Incast, incasts, StreamPurpose::FabricIncasts),
         ];
         let answering = (0..shape.all_servers() - shape.servers).collect();
         FabricSources {

@@ -37,5 +37,5 @@ pub use fabric::FabricWorkload;
 pub use fabric_arrivals::FabricArrivals;
 pub use flow_sizes::{FlowSizeChoice, FlowSizeName, FlowSizes, FlowSizesError};
 pub use leaf::{LeafWorkload, WorkloadError};
-pub use rng::{Stream, numbered_stream, stream};
+pub use rng::{StreamPurpose, numbered_stream, stream};
 pub use traffic::path_of;

@@ -1,7 +1,7 @@
 //! Poisson processes.
 
 use crate::flow_sizes::FlowSizes;
-use crate::rng::{Stream, stream};
+use crate::rng::{StreamPurpose, stream};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
@@ -17,7 +17,7 @@ pub(crate) struct Poisson {
 
 impl Poisson {
     /// A process of `per_ns` events per nanosecond; `None` if that is not above 0.
-    pub(crate) fn new(per_ns: f64, seed: u64, of: Stream) -> Option<Self> {
+    pub(crate) fn new(per_ns: f64, seed: u64, of: StreamPurpose) -> Option<Self> {
         let gap_ns = Exp::new(per_ns).ok().filter(|_| per_ns > 0.0)?;
         let mut rng = stream(seed, of);
         let next_ns = gap_ns.sample(&mut rng);

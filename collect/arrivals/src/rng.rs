@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 /// The purpose of a stream. The numbers determine what a seed produces: never reuse one.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
-pub enum Stream {
+pub enum StreamPurpose {
     /// Flows from the uplinks to the servers.
     Incoming = 0,
     /// Flows from the servers to the uplinks.
@@ -31,14 +31,14 @@ pub enum Stream {
 
 /// The generator of a stream. ChaCha: the same on every machine, and streams of one seed do not
 /// overlap, so changing one source does not affect the draws of others.
-pub fn stream(seed: u64, stream: Stream) -> ChaCha8Rng {
+pub fn stream(seed: u64, stream: StreamPurpose) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(stream as u64);
     rng
 }
 
 /// The generator of one of several streams for the same purpose.
-pub fn numbered_stream(seed: u64, of: Stream, number: u32) -> ChaCha8Rng {
+pub fn numbered_stream(seed: u64, of: StreamPurpose, number: u32) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(of as u64 | (u64::from(number) + 1) << 32);
     rng

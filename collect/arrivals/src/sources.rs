@@ -2,7 +2,7 @@
 
 use crate::ingress::Flow;
 use crate::poisson::Poisson;
-use crate::rng::Stream;
+use crate::rng::StreamPurpose;
 use crate::senders::Sources;
 use crate::traffic::{Traffic, path_of};
 use rand::Rng;
@@ -23,13 +23,13 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    fn stream(self) -> Stream {
+    fn stream(self) -> StreamPurpose {
         match self {
-            Pattern::Incoming => Stream::Incoming,
-            Pattern::Outgoing => Stream::Outgoing,
-            Pattern::RackLocal => Stream::RackLocal,
-            Pattern::Incast => Stream::Incast,
-            Pattern::OutgoingIncast => Stream::OutgoingIncast,
+            Pattern::Incoming => StreamPurpose::Incoming,
+            Pattern::Outgoing => StreamPurpose::Outgoing,
+            Pattern::RackLocal => StreamPurpose::RackLocal,
+            Pattern::Incast => StreamPurpose::Incast,
+            Pattern::OutgoingIncast => StreamPurpose::OutgoingIncast,
         }
     }
 }

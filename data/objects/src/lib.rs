@@ -4,19 +4,21 @@
 //! are those of the environment (`AWS_ACCESS_KEY_ID` and so on).
 
 use dropcast_data::ObjectStores;
+use object_store::buffered::BufWriter;
 use object_store::path::Path as Key;
-use object_store::{GetOptions, ObjectStore, ObjectStoreExt, WriteMultipart};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
-use tokio_stream::{Stream, StreamExt};
+use tokio_stream::StreamExt;
+use tokio_util::io::{StreamReader, SyncIoBridge};
 use url::Url;
 
 /// What is sent at once, at least: the least that S3 takes for a part.
@@ -28,8 +30,6 @@ const MOST_WAIT: Duration = Duration::from_secs(300);
 /// Parts under way at once.
 const PARTS_AT_ONCE: usize = 4;
 
-type Bytes = object_store::Result<bytes::Bytes>;
-
 /// Lets this program use objects: once, before it opens any.
 pub fn install() {
     dropcast_data::install_object_stores(&CloudStores);
@@ -37,28 +37,6 @@ pub fn install() {
 
 /// The stores whose URLs `object_store` knows.
 struct CloudStores;
-
-/// An object's bytes as they come.
-struct ObjectReader {
-    runtime: &'static Runtime,
-    stream: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
-    /// Bytes that came and were not read yet.
-    left: bytes::Bytes,
-}
-
-impl Read for ObjectReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.left.is_empty() {
-            match self.runtime.block_on(self.stream.next()) {
-                None => return Ok(0),
-                Some(bytes) => self.left = bytes.map_err(io::Error::other)?,
-            }
-        }
-        let count = buffer.len().min(self.left.len());
-        buffer[..count].copy_from_slice(&self.left.split_to(count));
-        Ok(count)
-    }
-}
 
 impl ObjectStores for CloudStores {
     fn open(&self, path: &Path) -> Result<Box<dyn Read + Send>, String> {
@@ -78,36 +56,22 @@ impl ObjectStores for CloudStores {
         let (runtime, store, key) = find_object(path)?;
         let length = file.metadata().map_err(one_line)?.len();
         let part_bytes = LEAST_PART_BYTES.max(length / MOST_PARTS);
+        // One part more than this begins an upload in parts.
+        let mut writer = BufWriter::with_capacity(store.into(), key, part_bytes as usize + 1)
+            .with_max_concurrency(PARTS_AT_ONCE);
         runtime.block_on(async {
-            let mut first = Vec::new();
-            let mut read = |bytes: &mut Vec<u8>| {
-                bytes.clear();
-                file.take(part_bytes).read_to_end(bytes).map_err(one_line)
-            };
-            read(&mut first)?;
-            if length <= part_bytes {
-                return store.put(&key, first.into()).await.map(|_| ()).map_err(one_line);
-            }
-            let upload = store.put_multipart(&key).await.map_err(one_line)?;
-            let mut writer = WriteMultipart::new_with_chunk_size(upload, first.len());
-            let mut part = first;
-            let sent = loop {
-                if let Err(problem) = writer.wait_for_capacity(PARTS_AT_ONCE).await {
-                    break Err(one_line(problem));
-                }
-                writer.write(&part);
-                match read(&mut part) {
-                    Ok(0) => break Ok(()),
-                    Ok(_) => {}
-                    Err(problem) => break Err(problem),
-                }
-            };
-            match sent {
-                Ok(()) => writer.finish().await.map(|_| ()).map_err(one_line),
-                Err(problem) => {
+            loop {
+                let mut part = Vec::new();
+                let read = file.take(part_bytes).read_to_end(&mut part).map_err(one_line);
+                let sent = match read {
+                    Ok(0) => return writer.shutdown().await.map_err(one_line),
+                    Ok(_) => writer.put(part.into()).await.map_err(one_line),
+                    Err(problem) => Err(problem),
+                };
+                if sent.is_err() {
                     // The cause matters more than parts that stay until the store forgets them.
                     let _ = writer.abort().await;
-                    Err(problem)
+                    return sent;
                 }
             }
         })
@@ -153,12 +117,12 @@ fn endless(folder: &str) -> String {
 fn get(path: &Path, options: GetOptions) -> Result<Box<dyn Read + Send>, String> {
     let (runtime, store, key) = find_object(path)?;
     let found = runtime.block_on(store.get_opts(&key, options)).map_err(one_line)?;
-    let left = bytes::Bytes::new();
-    Ok(Box::new(ObjectReader { runtime, stream: found.into_stream(), left }))
+    let stream = StreamReader::new(found.into_stream());
+    Ok(Box::new(SyncIoBridge::new_with_handle(stream, runtime.handle().clone())))
 }
 
 /// What [`find`] finds, where the URL names an object: not a bucket alone.
-fn find_object(path: &Path) -> Result<Found, String> {
+fn find_object(path: &Path) -> Result<StoreAndKey, String> {
     match find(path)? {
         (_, _, key) if key.as_ref().is_empty() => {
             Err("it names no object of the bucket".to_owned())
@@ -167,10 +131,10 @@ fn find_object(path: &Path) -> Result<Found, String> {
     }
 }
 
-type Found = (&'static Runtime, Box<dyn ObjectStore>, Key);
+type StoreAndKey = (&'static Runtime, Box<dyn ObjectStore>, Key);
 
 /// The store that a URL names, set up by the environment, and the name of the object in it.
-fn find(path: &Path) -> Result<Found, String> {
+fn find(path: &Path) -> Result<StoreAndKey, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     // Two threads: a reader that waits must not keep others waiting.
     let start = || {

@@ -91,27 +91,27 @@ pub struct QueueRule {
     /// Number of the queue within the port.
     pub queue: u8,
     /// DSCP values of the IP header, 0 to 63.
-    pub dscp: Option<Values>,
+    pub dscp: Option<OneOrSeveral>,
     /// PCP values of the outermost VLAN tag, 0 to 7.
-    pub pcp: Option<Values>,
+    pub pcp: Option<OneOrSeveral>,
 }
 
 /// One value or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Values {
+pub enum OneOrSeveral {
     /// One.
     One(u8),
     /// Any of these.
     Any(Vec<u8>),
 }
 
-impl Values {
+impl OneOrSeveral {
     /// Whether they can't all be met: the first above `most`, or none if there is no value.
     fn wrong(&self, most: u8) -> Option<Option<u8>> {
         let values = match self {
-            Values::One(value) => std::slice::from_ref(value),
-            Values::Any(values) => values,
+            OneOrSeveral::One(value) => std::slice::from_ref(value),
+            OneOrSeveral::Any(values) => values,
         };
         let above = values.iter().copied().find(|&value| value > most);
         (values.is_empty() || above.is_some()).then_some(above)
@@ -275,10 +275,10 @@ impl QueueRule {
     }
 
     fn is_met(&self, facts: &PacketFacts) -> bool {
-        let holds = |values: &Values, fact: Option<u8>| match (values, fact) {
+        let holds = |values: &OneOrSeveral, fact: Option<u8>| match (values, fact) {
             (_, None) => false,
-            (Values::One(value), Some(fact)) => *value == fact,
-            (Values::Any(values), Some(fact)) => values.contains(&fact),
+            (OneOrSeveral::One(value), Some(fact)) => *value == fact,
+            (OneOrSeveral::Any(values), Some(fact)) => values.contains(&fact),
         };
         met(self.dscp.as_ref(), |values| holds(values, facts.dscp))
             && met(self.pcp.as_ref(), |values| holds(values, facts.pcp))

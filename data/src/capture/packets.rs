@@ -1,6 +1,7 @@
 //! The records of pcap and the blocks of pcapng, one at a time.
 //!
-//! Sizes that a file claims are checked before anything of that size is read.
+//! Sizes that a file claims are checked before anything of that size is read. The readers of `pcap-parser` parse what they have read
+//! before options can be checked, and their error where reading fails does not say why; so only its parsers are used.
 
 use crate::DataError;
 use crate::io::{TextInput, guarded};
@@ -288,8 +289,8 @@ impl PacketFile {
             return Err(self.damaged("it cannot be read"));
         };
         let found = match block {
-            Block::SectionHeader(_) => Found::Section,
-            Block::InterfaceDescription(block) => Found::Interface(Interface {
+            Block::SectionHeader(_) => BlockContent::Section,
+            Block::InterfaceDescription(block) => BlockContent::Interface(Interface {
                 link_type: (block.linktype.0 & 0xffff) as u16,
                 resolution: block.if_tsresol,
                 // The library reads it in one byte order.
@@ -299,41 +300,41 @@ impl PacketFile {
                     block.if_tsoffset
                 },
             }),
-            Block::EnhancedPacket(block) => Found::Packet {
+            Block::EnhancedPacket(block) => BlockContent::Packet {
                 interface: block.if_id,
                 ticks: Some(u64::from(block.ts_high) << 32 | u64::from(block.ts_low)),
                 bytes: 28..28 + block.caplen as usize,
                 original_bytes: block.origlen,
             },
-            Block::SimplePacket(block) => Found::Packet {
+            Block::SimplePacket(block) => BlockContent::Packet {
                 interface: 0,
                 ticks: None,
                 bytes: 12..12 + block.data.len().min(block.origlen as usize),
                 original_bytes: block.origlen,
             },
-            _ => Found::Other,
+            _ => BlockContent::Other,
         };
         self.take(found, big_endian)
     }
 
-    fn take(&mut self, found: Found, order: bool) -> Result<Record, DataError> {
+    fn take(&mut self, found: BlockContent, order: bool) -> Result<Record, DataError> {
         let Format::PcapNg { big_endian, interfaces } = &mut self.format else {
             return Ok(Record::Other);
         };
         match found {
-            Found::Section => {
+            BlockContent::Section => {
                 *big_endian = order;
                 interfaces.clear();
                 Ok(Record::Other)
             }
-            Found::Interface(_) if interfaces.len() >= MOST_INTERFACES => {
+            BlockContent::Interface(_) if interfaces.len() >= MOST_INTERFACES => {
                 Err(self.damaged("it is one interface too many"))
             }
-            Found::Interface(interface) => {
+            BlockContent::Interface(interface) => {
                 interfaces.push(interface);
                 Ok(Record::Other)
             }
-            Found::Packet { interface, ticks, bytes, original_bytes } => {
+            BlockContent::Packet { interface, ticks, bytes, original_bytes } => {
                 let Some(&from) = interfaces.get(interface as usize) else {
                     return Err(
                         self.damaged(&format!("it is of interface {interface}, not described"))
@@ -346,7 +347,7 @@ impl PacketFile {
                 let link_type = from.link_type;
                 Ok(Record::Packet { interface, link_type, time, bytes, original_bytes })
             }
-            Found::Other => Ok(Record::Other),
+            BlockContent::Other => Ok(Record::Other),
         }
     }
 
@@ -391,7 +392,7 @@ impl PacketFile {
 }
 
 /// A block, without its bytes.
-enum Found {
+enum BlockContent {
     Section,
     Interface(Interface),
     Packet { interface: u32, ticks: Option<u64>, bytes: Range<usize>, original_bytes: u32 },
@@ -419,11 +420,11 @@ impl Interface {
 
 /// The packet of an obsolete [`PACKET_BLOCK`]: an Enhanced Packet Block whose interface has 16 bits, before a count of
 /// drops. `None` if it is not within the block.
-fn old_packet(block: &[u8], big_endian: bool) -> Option<Found> {
+fn old_packet(block: &[u8], big_endian: bool) -> Option<BlockContent> {
     let end = block.len().checked_sub(4).filter(|&end| end >= 28)?;
     let word = |at| number(block, at, big_endian);
     let bytes = 28..28 + word(20) as usize;
-    (bytes.end <= end && word(end) as usize == block.len()).then(|| Found::Packet {
+    (bytes.end <= end && word(end) as usize == block.len()).then(|| BlockContent::Packet {
         interface: if big_endian { word(8) >> 16 } else { word(8) & 0xffff },
         ticks: Some(u64::from(word(12)) << 32 | u64::from(word(16))),
         bytes,

@@ -1,4 +1,7 @@
 //! sFlow version 5: discarded packets of a datagram (`sflow_version_5.txt`, `sflow_drops.txt` of sflow.org).
+//!
+//! Not with `sflow-parser` or `flowparser-sflow`: both parse all samples of a datagram, of which one kind is read here. The first
+//! makes one cause of all that it does not know, the second takes the source of a drop for one word (it has two).
 
 use super::cause::DropCause;
 use crate::capture::{Sight, read_headers};

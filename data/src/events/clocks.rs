@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 /// Where a packet was captured: its file and its interface.
-pub(super) type Place = (usize, u32);
+pub(super) type CaptureInterface = (usize, u32);
 
 /// By how much at least a clock is ahead of another, nanoseconds: the first place is ahead of the second.
-pub(super) type Ahead = BTreeMap<(Place, Place), u64>;
+pub(super) type Ahead = BTreeMap<(CaptureInterface, CaptureInterface), u64>;
 
 /// The fewest clocks that can be wrong, and by how much each is ahead of the others at least, nanoseconds; negative if
 /// it is behind.
 ///
 /// Where each clock is either ahead of others or behind others, the smaller side is wrong. Until then, that is wrong which
 /// disagrees with most others.
-pub(super) fn wrong_clocks(ahead: &Ahead) -> BTreeMap<Place, i64> {
-    let mut left: BTreeMap<Place, BTreeMap<Place, i64>> = BTreeMap::new();
+pub(super) fn wrong_clocks(ahead: &Ahead) -> BTreeMap<CaptureInterface, i64> {
+    let mut left: BTreeMap<CaptureInterface, BTreeMap<CaptureInterface, i64>> = BTreeMap::new();
     for (&(one, other), &ns) in ahead {
         // Either may be ahead of the other, if a clock jumps: the larger counts.
         let back = ahead.get(&(other, one)).copied().unwrap_or(0);
@@ -25,9 +25,11 @@ pub(super) fn wrong_clocks(ahead: &Ahead) -> BTreeMap<Place, i64> {
         }
     }
     let mut wrong = BTreeMap::new();
-    let has = |others: &BTreeMap<Place, i64>, sign| others.values().any(|ns| ns.signum() == sign);
+    let has = |others: &BTreeMap<CaptureInterface, i64>, sign| {
+        others.values().any(|ns| ns.signum() == sign)
+    };
     while left.values().any(|others| has(others, 1) && has(others, -1)) {
-        let most = |(place, others): &(&Place, &BTreeMap<Place, i64>)| {
+        let most = |(place, others): &(&CaptureInterface, &BTreeMap<CaptureInterface, i64>)| {
             (others.len(), std::cmp::Reverse(**place))
         };
         let Some((&place, _)) = left.iter().max_by_key(most) else { break };
@@ -43,9 +45,9 @@ pub(super) fn wrong_clocks(ahead: &Ahead) -> BTreeMap<Place, i64> {
 }
 
 fn remove(
-    left: &mut BTreeMap<Place, BTreeMap<Place, i64>>,
-    place: Place,
-    wrong: &mut BTreeMap<Place, i64>,
+    left: &mut BTreeMap<CaptureInterface, BTreeMap<CaptureInterface, i64>>,
+    place: CaptureInterface,
+    wrong: &mut BTreeMap<CaptureInterface, i64>,
 ) {
     let others = left.remove(&place).unwrap_or_default();
     let most = others.values().copied().max_by_key(|ns| ns.unsigned_abs());

@@ -31,9 +31,6 @@ pub(crate) struct Gate {
     notes: BTreeMap<InputNote, u64>,
 }
 
-/// Ends of captures within a packet or their compressed data; the note counts the packets before it.
-const CUT_OFF: &str = InputNote::CutOff.name();
-
 impl Gate {
     pub(crate) fn new(
         file: &str,
@@ -121,9 +118,11 @@ impl Gate {
         if self.on_bad_row == OnBadRow::Fail {
             return Err(error);
         }
-        *self.skipped.entry(CUT_OFF).or_insert(0) += 1;
-        let problem = Problem { reason: CUT_OFF, rows: 1, first: error.to_string() };
-        self.problems.insert(CUT_OFF, problem);
+        // An end within a packet or its compressed data; the note counts the packets before it.
+        let reason = InputNote::CutOff.name();
+        *self.skipped.entry(reason).or_insert(0) += 1;
+        let problem = Problem { reason, rows: 1, first: error.to_string() };
+        self.problems.insert(reason, problem);
         self.note_rows(InputNote::CutOff, rows);
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! A host behind several links (ECMP, LAG) may bring the sum of their rates. Captures show that: what is from behind one
 //! port, for one port, comes by turns from several of them. Then what each capture has is watched on its own.
 
-use super::clocks::Place;
+use super::clocks::CaptureInterface;
 use crate::capture::Ingress;
 use crate::{Event, SwitchSpecs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,9 +46,9 @@ struct Link {
     jitter_ns: u64,
     whole: Line,
     /// By capture; of ports alone.
-    members: BTreeMap<Place, Line>,
+    members: BTreeMap<CaptureInterface, Line>,
     /// By output port: where the last packet was captured, and where others before.
-    outputs: BTreeMap<u16, (Place, BTreeSet<Place>)>,
+    outputs: BTreeMap<u16, (CaptureInterface, BTreeSet<CaptureInterface>)>,
     /// Whether it is several links.
     is_several: bool,
 }
@@ -88,7 +88,7 @@ impl Link {
     }
 
     /// The next packet, which goes to this port.
-    fn meet(&mut self, output: u16, place: Place) {
+    fn meet(&mut self, output: u16, place: CaptureInterface) {
         let (last, left) = self.outputs.entry(output).or_insert((place, BTreeSet::new()));
         if *last != place {
             left.insert(*last);
@@ -103,7 +103,7 @@ impl IngressRates {
     pub(super) fn add(
         &mut self,
         event: &Event,
-        place: Place,
+        place: CaptureInterface,
         ingress: Ingress,
         specs: &SwitchSpecs,
     ) {

@@ -44,7 +44,7 @@ enum Read {
 }
 
 /// Where it happens.
-enum Place {
+enum TraceDevice {
     /// At a switch, a port and a queue.
     Queue(u16, u16, u8),
     /// At the listed device with this place.
@@ -161,13 +161,13 @@ impl Ns3Rows {
             Happened::Other => return Ok(Read::LeftOut("other-object")),
         };
         let (switch_id, port, queue) = match self.place_of(&line)? {
-            Place::Queue(switch_id, port, queue) => (switch_id, port, queue),
-            Place::Listed(place) => {
+            TraceDevice::Queue(switch_id, port, queue) => (switch_id, port, queue),
+            TraceDevice::Listed(place) => {
                 self.met[place] = true;
                 let Ns3Port { switch, port, queue, .. } = self.map.port[place];
                 (switch, port, queue)
             }
-            Place::NoneOfOurs(reason) => return Ok(Read::LeftOut(reason)),
+            TraceDevice::NoneOfOurs(reason) => return Ok(Read::LeftOut(reason)),
         };
         let time = read_time(line.time, Some(TimeUnit::S)).map_err(|bad| ("time", bad))?;
         let packet = read_packet(line.headers, &self.map.header_bytes)
@@ -187,7 +187,7 @@ impl Ns3Rows {
         Ok(Read::Event(event, time.rounded))
     }
 
-    fn place_of(&self, line: &Line<'_>) -> Result<Place, (&'static str, BadCell)> {
+    fn place_of(&self, line: &Line<'_>) -> Result<TraceDevice, (&'static str, BadCell)> {
         let (node, device) = line.device.or(self.own_device).ok_or_else(|| {
             let expected = "a path /NodeList/N/DeviceList/D/..., or a file named PREFIX-N-D.tr";
             ("path", BadCell::Empty(expected))
@@ -195,7 +195,7 @@ impl Ns3Rows {
         if !self.map.port.is_empty() {
             let is_it = |port: &Ns3Port| (port.node, port.device) == (node, device);
             let place = self.map.port.iter().position(is_it);
-            return Ok(place.map_or(Place::NoneOfOurs("other-device"), Place::Listed));
+            return Ok(place.map_or(TraceDevice::NoneOfOurs("other-device"), TraceDevice::Listed));
         }
         let is_described = |described: &Vec<u16>| {
             u16::try_from(node).is_ok_and(|node| described.binary_search(&node).is_ok())
@@ -205,14 +205,14 @@ impl Ns3Rows {
             None => self.described.as_ref().is_none_or(is_described),
         };
         if !is_switch {
-            return Ok(Place::NoneOfOurs("other-node"));
+            return Ok(TraceDevice::NoneOfOurs("other-node"));
         }
         let number = |field, value: u32| {
             let expected = "a number from 0 to 65535; map it in [ns3] of the switch description";
             let out = |_| (field, BadCell::OutOfRange { value: value.to_string(), expected });
             u16::try_from(value).map_err(out)
         };
-        Ok(Place::Queue(number("node", node)?, number("device", device)?, 0))
+        Ok(TraceDevice::Queue(number("node", node)?, number("device", device)?, 0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What captures that are merged show of each other: packets that are there twice, and clocks that differ.
 
-use super::clocks::{Ahead, Place, wrong_clocks};
+use super::clocks::{Ahead, CaptureInterface, wrong_clocks};
 use crate::CaptureFacts;
 use crate::capture::{Sight, TcpSight};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +27,8 @@ pub(super) struct Sightings {
     files: BTreeMap<usize, OfFile>,
     last_ns: u64,
     /// Where the last packet was captured, and where others were before, until captures are known to take turns.
-    last: Option<Place>,
-    left: BTreeSet<Place>,
+    last: Option<CaptureInterface>,
+    left: BTreeSet<CaptureInterface>,
     take_turns: bool,
 }
 
@@ -58,7 +58,7 @@ struct Flow {
     /// The byte after the last that was seen.
     next: u32,
     /// Where it was captured.
-    place: Place,
+    place: CaptureInterface,
     early: Option<EarlyAck>,
 }
 
@@ -66,12 +66,12 @@ struct Flow {
 struct EarlyAck {
     acknowledged: u32,
     time_ns: u64,
-    place: Place,
+    place: CaptureInterface,
 }
 
 impl Sightings {
     /// The next packet.
-    pub(super) fn add(&mut self, time_ns: u64, place: Place, sight: &Sight) {
+    pub(super) fn add(&mut self, time_ns: u64, place: CaptureInterface, sight: &Sight) {
         let of_file = self.files.entry(place.0).or_default();
         of_file.last_ns = of_file.last_ns.max(time_ns);
         self.last_ns = self.last_ns.max(time_ns);
@@ -142,13 +142,13 @@ impl Sightings {
     }
 
     /// An acknowledgement at one place of data at another.
-    fn compare(&mut self, one: Place, other: Place) {
+    fn compare(&mut self, one: CaptureInterface, other: CaptureInterface) {
         for file in BTreeSet::from([one.0, other.0]) {
             self.files.entry(file).or_default().compared += 1;
         }
     }
 
-    fn add_data(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
+    fn add_data(&mut self, time_ns: u64, place: CaptureInterface, tcp: &TcpSight) {
         let (first, next) = tcp.sequence;
         if first == next {
             return;
@@ -183,7 +183,7 @@ impl Sightings {
         }
     }
 
-    fn add_acknowledgement(&mut self, time_ns: u64, place: Place, tcp: &TcpSight) {
+    fn add_acknowledgement(&mut self, time_ns: u64, place: CaptureInterface, tcp: &TcpSight) {
         let Some(acknowledged) = tcp.acknowledged else { return };
         let known = &mut self.flows[slot(tcp.flows.1)];
         let data_place = (known.flow == tcp.flows.1).then_some(known.place);

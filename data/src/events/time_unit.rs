@@ -2,12 +2,12 @@
 
 use crate::UnknownWord;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// The unit of the times of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownWord, parse_err_fn = UnknownWord::of::<TimeUnit>)]
 pub enum TimeUnit {
     /// Seconds.
     S,
@@ -33,31 +33,6 @@ impl TimeUnit {
             TimeUnit::Us => 3,
             TimeUnit::Ns => 0,
         }
-    }
-}
-
-impl FromStr for TimeUnit {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "s" => Ok(TimeUnit::S),
-            "ms" => Ok(TimeUnit::Ms),
-            "us" => Ok(TimeUnit::Us),
-            "ns" => Ok(TimeUnit::Ns),
-            _ => Err(UnknownWord::new(word, "s, ms, us, ns")),
-        }
-    }
-}
-
-impl fmt::Display for TimeUnit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TimeUnit::S => "s",
-            TimeUnit::Ms => "ms",
-            TimeUnit::Us => "us",
-            TimeUnit::Ns => "ns",
-        })
     }
 }
 

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 /// list them so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum InputNote {
     /// Rows of an artifact CSV that are all zeros.
     AllZero,
@@ -56,58 +58,9 @@ pub enum InputNote {
 }
 
 impl InputNote {
-    /// Every note.
-    pub const ALL: [InputNote; 22] = [
-        InputNote::AllZero,
-        InputNote::AmbiguousReport,
-        InputNote::CutOff,
-        InputNote::DepartureOrder,
-        InputNote::Duplicates,
-        InputNote::Erspan,
-        InputNote::MirrorTime,
-        InputNote::MissingReports,
-        InputNote::NoBacklog,
-        InputNote::NoEcnMarks,
-        InputNote::NoPackets,
-        InputNote::NoRealDrops,
-        InputNote::OverRate,
-        InputNote::PassedOver,
-        InputNote::Reordered,
-        InputNote::RoundedTime,
-        InputNote::SixDigitTime,
-        InputNote::Skew,
-        InputNote::UnknownSwitches,
-        InputNote::UnmatchedPushOut,
-        InputNote::UnusedMirrorTime,
-        InputNote::Unknown,
-    ];
-
     /// Its name, as in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            InputNote::AllZero => "all-zero",
-            InputNote::AmbiguousReport => "ambiguous-report",
-            InputNote::CutOff => "cut-off",
-            InputNote::DepartureOrder => "departure-order",
-            InputNote::Duplicates => "duplicates",
-            InputNote::Erspan => "erspan",
-            InputNote::MirrorTime => "mirror-time",
-            InputNote::MissingReports => "missing-reports",
-            InputNote::NoBacklog => "no-backlog",
-            InputNote::NoEcnMarks => "no-ecn-marks",
-            InputNote::NoPackets => "no-packets",
-            InputNote::NoRealDrops => "no-real-drops",
-            InputNote::OverRate => "over-rate",
-            InputNote::PassedOver => "passed-over",
-            InputNote::Reordered => "reordered",
-            InputNote::RoundedTime => "rounded-time",
-            InputNote::SixDigitTime => "six-digit-time",
-            InputNote::Skew => "skew",
-            InputNote::UnknownSwitches => "unknown-switches",
-            InputNote::UnmatchedPushOut => "unmatched-push-out",
-            InputNote::UnusedMirrorTime => "unused-mirror-time",
-            InputNote::Unknown => "unknown",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Whether its rows are of all inputs together, although one of several has the note.
@@ -127,12 +80,14 @@ impl InputNote {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use strum::VariantArray;
 
     #[test]
     fn files_have_the_names_in_order_and_may_be_of_a_later_version() {
-        let known: BTreeMap<InputNote, u64> = InputNote::ALL.into_iter().zip(0..21).collect();
+        let known: BTreeMap<InputNote, u64> =
+            InputNote::VARIANTS.iter().copied().zip(0..21).collect();
         let named: BTreeMap<&str, u64> =
-            InputNote::ALL.map(InputNote::name).into_iter().zip(0..21).collect();
+            InputNote::VARIANTS.iter().map(|note| note.name()).zip(0..21).collect();
         let text = serde_json::to_string(&known).expect("JSON");
         assert_eq!(text, serde_json::to_string(&named).expect("JSON"));
         assert_eq!(

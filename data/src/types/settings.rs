@@ -1,12 +1,12 @@
 //! How events are read and a labelled trace is collected.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// What drains the virtual queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = UnknownWord, parse_err_fn = UnknownWord::of::<Departures>)]
 pub enum Departures {
     /// The departures of the trace: correct if the real switch ran LQD.
     Observed,
@@ -18,6 +18,8 @@ pub enum Departures {
 /// Which packet virtual LQD drops when its buffer is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = UnknownWord, parse_err_fn = UnknownWord::of::<Victim>)]
 pub enum Victim {
     /// The tail packet of the longest queue, the arriving packet not counted. Credence's
     /// thresholds (Algorithm 1) move exactly as these queues do.
@@ -30,6 +32,8 @@ pub enum Victim {
 /// What the labels are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_ty = UnknownWord, parse_err_fn = UnknownWord::of::<Label>)]
 pub enum Label {
     /// Longest Queue Drop.
     #[default]
@@ -83,78 +87,12 @@ pub struct CollectSettings {
 #[error("{found:?} is not one of {expected}")]
 pub struct UnknownWord {
     found: String,
-    expected: &'static str,
+    expected: String,
 }
 
 impl UnknownWord {
-    /// `word` is not one of `expected`.
-    #[cfg(feature = "files")]
-    pub(crate) fn new(word: &str, expected: &'static str) -> Self {
-        UnknownWord { found: word.to_owned(), expected }
-    }
-}
-
-impl FromStr for Departures {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "observed" => Ok(Departures::Observed),
-            "line-rate" => Ok(Departures::LineRate),
-            _ => Err(UnknownWord { found: word.to_owned(), expected: "observed, line-rate" }),
-        }
-    }
-}
-
-impl fmt::Display for Departures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Departures::Observed => "observed",
-            Departures::LineRate => "line-rate",
-        })
-    }
-}
-
-impl FromStr for Label {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "lqd" => Ok(Label::Lqd),
-            "opt" => Ok(Label::Opt),
-            "follows" => Ok(Label::Follows),
-            _ => Err(UnknownWord { found: word.to_owned(), expected: "lqd, opt, follows" }),
-        }
-    }
-}
-
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Label::Lqd => "lqd",
-            Label::Opt => "opt",
-            Label::Follows => "follows",
-        })
-    }
-}
-
-impl FromStr for Victim {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "tail" => Ok(Victim::Tail),
-            "arrival" => Ok(Victim::Arrival),
-            _ => Err(UnknownWord { found: word.to_owned(), expected: "tail, arrival" }),
-        }
-    }
-}
-
-impl fmt::Display for Victim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Victim::Tail => "tail",
-            Victim::Arrival => "arrival",
-        })
+    /// `word` is none of the settings `T`.
+    pub(crate) fn of<T: strum::VariantNames>(word: &str) -> Self {
+        UnknownWord { found: word.to_owned(), expected: T::VARIANTS.join(", ") }
     }
 }

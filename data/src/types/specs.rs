@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 /// The switches of one input: one description for all of them, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SpecsText", into = "SpecsText")]
+#[allow(clippy::large_enum_variant, reason = "there is one for each input")]
 pub enum SwitchSpecs {
     /// Every switch is like this.
     Same(SwitchSpec),
@@ -75,6 +76,7 @@ struct NumberedText {
 /// reported as what it is.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
+#[allow(clippy::large_enum_variant, reason = "there is one for each input")]
 enum SpecsText {
     Each(ListText),
     Same(SpecText),

@@ -18,7 +18,7 @@ use dropcast_pipeline::switch_draft::{CaptureDraftOptions, from_files};
 use dropcast_pipeline::train::sweep::SweepSettings;
 use dropcast_run::settings::RunSettings;
 use dropcast_runtime::Table;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::path::Path;
 
 /// Events as text.
@@ -108,13 +108,13 @@ fn settings(bytes: &[u8]) {
 /// `model.json`, exported if it is sound.
 fn model(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(model) = Model::from_json(text) else { return };
+    let Ok(model) = TrainedModel::from_json(text) else { return };
     let origin = Origin::of_model(&model, "fuzzed", "");
     for name in ["c", "dct", "json"] {
         let target: Target = name.parse().expect("a known target");
         let _ = export(&model.forest, &origin, target).is_ok();
     }
-    assert_eq!(Model::from_json(&model.to_json()).expect("our own words"), model);
+    assert_eq!(TrainedModel::from_json(&model.to_json()).expect("our own words"), model);
 }
 
 /// `.dct` tables.

@@ -9,16 +9,16 @@ use syn::visit::{self, Visit};
 pub(crate) fn paths(krate: &Modules) -> Vec<(usize, Vec<String>)> {
     let mut all = Vec::new();
     for (at, module) in krate.modules.iter().enumerate() {
-        let mut found = Found(Vec::new());
+        let mut found = ImportPaths(Vec::new());
         module.items.iter().for_each(|item| found.visit_item(item));
         all.extend(found.0.into_iter().map(|path| (at, path)));
     }
     all
 }
 
-struct Found(Vec<Vec<String>>);
+struct ImportPaths(Vec<Vec<String>>);
 
-impl<'ast> Visit<'ast> for Found {
+impl<'ast> Visit<'ast> for ImportPaths {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         self.add_tree(&item.tree, &mut Vec::new());
     }
@@ -34,7 +34,7 @@ impl<'ast> Visit<'ast> for Found {
     }
 }
 
-impl Found {
+impl ImportPaths {
     fn add_tree(&mut self, tree: &UseTree, path: &mut Vec<String>) {
         let mut leaf = |name: Option<String>| {
             self.0.push(path.iter().cloned().chain(name).collect());

@@ -2,13 +2,13 @@
 
 use dropcast_data::SwitchSpec;
 use dropcast_forest::{Forest, Node};
-use dropcast_runtime::{Situation, Verdict};
+use dropcast_runtime::{PacketVerdict, Situation};
 use std::collections::BTreeSet;
 
 /// A verdict, or a boundary from one of its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Case {
-    Verdict(Verdict),
+    Verdict(PacketVerdict),
     FillsBuffer,
     ByteTooManyForBuffer,
     ReachesThreshold,
@@ -37,7 +37,7 @@ impl Case {
 
     /// What must happen in packets for this forest at this switch.
     pub(super) fn all(forest: &Forest, spec: &SwitchSpec) -> BTreeSet<Case> {
-        let verdicts = Verdict::ALL.into_iter().map(Case::Verdict);
+        let verdicts = PacketVerdict::ALL.into_iter().map(Case::Verdict);
         let mut cases: BTreeSet<Case> = verdicts.chain(Case::BOUNDARIES).collect();
         let highest = |nodes: &[Node]| {
             let weight = |node: &Node| match *node {
@@ -48,7 +48,7 @@ impl Case {
         };
         let most: u32 = forest.trees.iter().map(|tree| highest(&tree.nodes)).sum();
         if most <= forest.vote_threshold {
-            cases.remove(&Case::Verdict(Verdict::PredictedDrop));
+            cases.remove(&Case::Verdict(PacketVerdict::PredictedDrop));
         }
         let pushable =
             spec.pushable.iter().zip(&spec.shared).filter(|&(&may, &shares)| may && shares);
@@ -61,11 +61,11 @@ impl Case {
     /// In words, after "no packet".
     pub(super) fn words(self) -> &'static str {
         match self {
-            Case::Verdict(Verdict::Safeguarded) => "is accepted because every queue is short",
-            Case::Verdict(Verdict::Accepted) => "is accepted below its threshold",
-            Case::Verdict(Verdict::NoRoom) => "finds no room",
-            Case::Verdict(Verdict::AboveThreshold) => "is above its threshold",
-            Case::Verdict(Verdict::PredictedDrop) => "is predicted to be dropped",
+            Case::Verdict(PacketVerdict::Safeguarded) => "is accepted because every queue is short",
+            Case::Verdict(PacketVerdict::Accepted) => "is accepted below its threshold",
+            Case::Verdict(PacketVerdict::NoRoom) => "finds no room",
+            Case::Verdict(PacketVerdict::AboveThreshold) => "is above its threshold",
+            Case::Verdict(PacketVerdict::PredictedDrop) => "is predicted to be dropped",
             Case::FillsBuffer => "fills the buffer to the last byte",
             Case::ByteTooManyForBuffer => "is a byte too large for the buffer",
             Case::ReachesThreshold => "brings its queue to its threshold",
@@ -81,11 +81,15 @@ impl Case {
 
     /// What a packet shows that adds to the shared buffer: the switch before it, the bytes in it, and what was decided. A boundary
     /// counts where the other side is decided otherwise.
-    pub(super) fn of(situation: &Situation, occupancy_bytes: u32, verdict: Verdict) -> Vec<Case> {
+    pub(super) fn of(
+        situation: &Situation,
+        occupancy_bytes: u32,
+        verdict: PacketVerdict,
+    ) -> Vec<Case> {
         let &Situation { size_bytes, queue_bytes, buffer_bytes, .. } = situation;
         let mut cases = vec![Case::Verdict(verdict)];
         if (Situation { fits: true, ..*situation })
-            .decide(|| verdict == Verdict::PredictedDrop)
+            .decide(|| verdict == PacketVerdict::PredictedDrop)
             .accepts()
         {
             let full = u64::from(occupancy_bytes) + u64::from(size_bytes);
@@ -100,7 +104,7 @@ impl Case {
         if situation.fits {
             cases.extend(sides(longest, short, [Case::ByteBelowSafeguard, Case::ReachesSafeguard]));
         }
-        if matches!(verdict, Verdict::Accepted | Verdict::AboveThreshold) {
+        if matches!(verdict, PacketVerdict::Accepted | PacketVerdict::AboveThreshold) {
             let threshold = situation.threshold_bytes.saturating_add(situation.slack_bytes);
             let after = u64::from(queue_bytes) + u64::from(size_bytes);
             cases.extend(sides(

@@ -1,6 +1,6 @@
 //! Packets on which code must decide alike.
 
-use dropcast_runtime::Verdict;
+use dropcast_runtime::PacketVerdict;
 
 /// A packet that arrives, or leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct GoldenEvent {
     /// Its size.
     pub size_bytes: u32,
     /// Of one that arrives: the decision about it. None: it leaves.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PacketVerdict>,
 }
 
 /// Packets at a switch under Credence, in time order, on which code must decide alike: the same forest and switch give the
@@ -31,9 +31,11 @@ impl GoldenPackets {
     pub fn to_csv(&self) -> String {
         let mut text = "time_ns,kind,port,queue,size_bytes,reason,accepted\n".to_owned();
         for &GoldenEvent { time_ns, port, queue, size_bytes, verdict } in &self.events {
-            let (kind, accepted) =
-                (u8::from(verdict.is_none()), u8::from(verdict.is_some_and(Verdict::accepts)));
-            let reason = verdict.map_or("", Verdict::name);
+            let (kind, accepted) = (
+                u8::from(verdict.is_none()),
+                u8::from(verdict.is_some_and(PacketVerdict::accepts)),
+            );
+            let reason = verdict.map_or("", PacketVerdict::name);
             text += &format!("{time_ns},{kind},{port},{queue},{size_bytes},{reason},{accepted}\n");
         }
         text

@@ -6,10 +6,10 @@ use dropcast_data::SwitchSpec;
 use dropcast_data::random::SplitMix64;
 use dropcast_features::BufferView;
 use dropcast_forest::Forest;
-use dropcast_runtime::{Situation, Verdict};
+use dropcast_runtime::{PacketVerdict, Situation};
 use dropcast_switch::policies::oracle::drain_time_ns;
 use dropcast_switch::{
-    Buffer, Credence, LineRate, Live, Observer, Packet, Removal, Switch, situation,
+    Buffer, CredencePolicy, LineRate, Live, Observer, Packet, Removal, Switch, situation,
 };
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const LEAST_ARRIVALS: u64 = 20_000;
 /// Where a case has not happened by then, up to so many times as many arrive.
 const PATIENCE: u64 = 4;
 
-type Deciding = Switch<Credence<LineRate, Live<Forest>>, LineRate>;
+type Deciding = Switch<CredencePolicy<LineRate, Live<Forest>>, LineRate>;
 
 /// A switch, the packets that it has heard of, and what has not happened yet.
 pub(super) struct Traffic<'a> {
@@ -192,7 +192,7 @@ impl<'a> Traffic<'a> {
                 [Case::ByteBelowSafeguard, Case::ReachesSafeguard],
             ),
             // Reserved bytes alone.
-            (0, [Case::Verdict(Verdict::Accepted); 2]),
+            (0, [Case::Verdict(PacketVerdict::Accepted); 2]),
         ];
         let missed_by = i64::from(self.random.between(0, 2)) - 1;
         let bytes = |aim: i64| u32::try_from(aim + room_bytes + missed_by).unwrap_or(0);
@@ -214,7 +214,7 @@ impl<'a> Traffic<'a> {
         Some(bytes(aim))
     }
 
-    fn decide(&mut self, packet: &Packet) -> Verdict {
+    fn decide(&mut self, packet: &Packet) -> PacketVerdict {
         let buffer_bytes = self.spec.buffer_bytes;
         let (real, lqd) = (self.switch.buffer(), self.switch.policy().virtual_buffer());
         let occupancy_bytes = real.occupancy_bytes();
@@ -227,7 +227,8 @@ impl<'a> Traffic<'a> {
         let accepted = self.switch.admit(packet, self.now_ns, &mut self.log);
         let threshold_bytes = self.switch.policy().thresholds()[packet.queue];
         let after = Situation { threshold_bytes, slack_bytes: self.spec.slack_bytes, ..before };
-        let verdict = if size_bytes == 0 { Verdict::Accepted } else { after.decide(|| !accepted) };
+        let verdict =
+            if size_bytes == 0 { PacketVerdict::Accepted } else { after.decide(|| !accepted) };
 
         if self.missing.is_empty() {
             return verdict;
@@ -276,7 +277,13 @@ struct Log {
 }
 
 impl Log {
-    fn hear(&mut self, time_ns: u64, queue: usize, size_bytes: u32, verdict: Option<Verdict>) {
+    fn hear(
+        &mut self,
+        time_ns: u64,
+        queue: usize,
+        size_bytes: u32,
+        verdict: Option<PacketVerdict>,
+    ) {
         let queues_per_port = usize::from(self.spec.queues_per_port);
         let (port, queue) = (queue / queues_per_port, queue % queues_per_port);
         self.events.push(GoldenEvent { time_ns, port, queue, size_bytes, verdict });

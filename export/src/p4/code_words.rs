@@ -10,12 +10,12 @@ pub(crate) struct CodeWords {
     /// Bits of each word.
     pub(crate) words: Vec<usize>,
     /// Where each code is, in the order of [`FeatureShape::codes`].
-    pub(crate) parts: Vec<Vec<Part>>,
+    pub(crate) parts: Vec<Vec<CodeBits>>,
 }
 
 /// Bits of a code within one word.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct CodeBits {
     pub(crate) word: usize,
     /// The first bit in the word.
     pub(crate) low: usize,
@@ -54,7 +54,7 @@ impl CodeWords {
     }
 }
 
-impl Part {
+impl CodeBits {
     /// These bits of a code, which may be shorter.
     pub(crate) fn of(&self, code: &Code) -> Code {
         let mut part = Code::zero(self.width);
@@ -65,7 +65,7 @@ impl Part {
 
 /// Places a code at bit `next` or after, in as few bytes as it can be, because tables match whole
 /// bytes.
-fn place(width: usize, next: &mut usize) -> Vec<Part> {
+fn place(width: usize, next: &mut usize) -> Vec<CodeBits> {
     let bytes = |low: usize| (low + width).div_ceil(8) - low / 8;
     if bytes(*next) > width.div_ceil(8) {
         *next = next.next_multiple_of(8);
@@ -74,7 +74,7 @@ fn place(width: usize, next: &mut usize) -> Vec<Part> {
     while *next < end {
         let low = *next % WORD;
         let taken = (end - *next).min(WORD - low);
-        parts.push(Part { word: *next / WORD, low, width: taken, from: width - (end - *next) });
+        parts.push(CodeBits { word: *next / WORD, low, width: taken, from: width - (end - *next) });
         *next += taken;
     }
     parts
@@ -106,7 +106,7 @@ mod tests {
             let mut taken: Vec<Code> = words.words.iter().map(|&bits| Code::zero(bits)).collect();
             for (parts, &width) in words.parts.iter().zip(&widths) {
                 assert_eq!(parts.iter().map(|part| part.width).sum::<usize>(), width);
-                let bytes = |part: &Part| (part.low + part.width).div_ceil(8) - part.low / 8;
+                let bytes = |part: &CodeBits| (part.low + part.width).div_ceil(8) - part.low / 8;
                 assert_eq!(parts.iter().map(bytes).sum::<usize>(), width.div_ceil(8));
                 for bit in parts.iter().flat_map(|part| {
                     (part.low..part.low + part.width).map(move |bit| (part.word, bit))

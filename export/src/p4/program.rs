@@ -1,6 +1,6 @@
 //! A model as the tables of a P4 program.
 
-use super::code_words::{CodeWords, Part};
+use super::code_words::{CodeBits, CodeWords};
 use super::names::{field, type_name};
 use super::p4_table::{Call, Entry, Key, P4Action, P4Table};
 use super::shape::{FeatureShape, Shape, TreeShape};
@@ -274,7 +274,7 @@ impl Builder<'_> {
     }
 
     /// The parts of words that a tree matches, with their feature's number among the shape's.
-    fn parts_of_tree(&self, slot: usize) -> Vec<(usize, Part)> {
+    fn parts_of_tree(&self, slot: usize) -> Vec<(usize, CodeBits)> {
         let features = self.shape.features.iter().zip(self.codes).enumerate();
         let of_feature = |(at, (feature, codes)): (usize, (&FeatureShape, &CodeWords))| {
             let code = feature.codes.iter().position(|&(tree, _)| tree == slot);
@@ -284,7 +284,7 @@ impl Builder<'_> {
         features.flat_map(of_feature).collect()
     }
 
-    fn key(&self, feature: usize, part: &Part) -> Key {
+    fn key(&self, feature: usize, part: &CodeBits) -> Key {
         let name = self.word(feature, part.word);
         let whole = part.width == self.codes[feature].words[part.word];
         let expression = if whole {
@@ -299,10 +299,10 @@ impl Builder<'_> {
         &self,
         tree: &TreeTable,
         leaf: &LeafEntry,
-        parts: &[(usize, Part)],
+        parts: &[(usize, CodeBits)],
     ) -> Vec<Ternary> {
         let patterns = tree.patterns(leaf);
-        let pattern = |(feature, part): &(usize, Part)| {
+        let pattern = |(feature, part): &(usize, CodeBits)| {
             let column = self.shape.features[*feature].column;
             let key = tree.keys.iter().position(|key| key.column == column);
             match key.map(|key| &patterns[key]) {

@@ -3,7 +3,7 @@
 use super::about;
 use crate::checked::Checked;
 use crate::origin::Column;
-use dropcast_features::{Feature, Memory};
+use dropcast_features::{Feature, FeatureMemory};
 
 /// The arithmetic, the same for every model.
 pub(super) const AVERAGE: (&str, &str) = ("dropcast_average.v", include_str!("dropcast_average.v"));
@@ -18,7 +18,10 @@ dropcast_level.v with the model's time constant: see there. Needs dropcast_avera
 /// Whether the model has moving averages and states their time constant.
 pub(super) fn is_needed(model: &Checked<'_>) -> bool {
     let is_average = |column: &Column| {
-        column.name.parse().is_ok_and(|feature: Feature| feature.memory() == Memory::MovingAverages)
+        column
+            .name
+            .parse()
+            .is_ok_and(|feature: Feature| feature.memory() == FeatureMemory::MovingAverages)
     };
     model.average_ns > 0 && model.origin.columns.iter().any(is_average)
 }

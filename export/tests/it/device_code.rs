@@ -5,7 +5,7 @@ use crate::forests::example_of;
 use crate::tools::{run, tool};
 use dropcast_data::SwitchSpec;
 use dropcast_export::{Origin, export};
-use dropcast_features::{Feature, Memory};
+use dropcast_features::{Feature, FeatureMemory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -227,7 +227,7 @@ fn features_of_devices_are_in_all_their_code() {
 #[test]
 fn features_of_flows_are_in_their_header() {
     let header = fs::read_to_string(source("tracker/dropcast_flow.h")).expect("a file");
-    let is_of_flow = |feature: &Feature| feature.memory() == Memory::Flows;
+    let is_of_flow = |feature: &Feature| feature.memory() == FeatureMemory::Flows;
     let of_flows: Vec<Feature> = Feature::ALL.into_iter().filter(is_of_flow).collect();
     assert_eq!(of_flows.len(), dropcast_runtime::FLOW_FEATURES);
     for feature in of_flows {

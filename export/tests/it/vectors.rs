@@ -212,7 +212,7 @@ fn rows_are_of_the_kinds_that_they_say() {
     let forest = random_forest(shape, 5);
     let vectors = Vectors::new(&forest, 1, 50).expect("valid");
     assert_eq!(vectors.kinds().len(), vectors.rows().len());
-    for kind in RowKind::ALL {
+    for &kind in RowKind::ALL {
         assert!(vectors.kinds().contains(&kind), "{kind:?}");
     }
     for (row, kind) in vectors.rows().iter().zip(vectors.kinds()) {

@@ -16,7 +16,7 @@ use dropcast_export::{Origin, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Model};
 use dropcast_switch::{
-    Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
+    Buffer, CredencePolicy, Fit, LineRate, Live, Observer, Packet, Removal, Switch, Victim,
 };
 use forests::{Shape, random_forest};
 use serde::de::IgnoredAny;
@@ -121,7 +121,7 @@ fn log(
 ) -> Vec<[u32; 6]> {
     let (victim, fit) = (Victim::default(), Fit::default());
     let live = Live { features: features.clone(), oracle: forest.clone() };
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let policy = CredencePolicy::new(spec, victim, fit, LineRate::new(spec), live);
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let mut records = Vec::new();
     let queues_per_port = usize::from(spec.queues_per_port);

@@ -7,7 +7,7 @@ use dropcast_forest::Forest;
 use serde::Serialize;
 
 /// A running check of a target's programs.
-pub struct Check {
+pub struct TargetCheck {
     built: Built,
     programs: Vec<ProgramCheck>,
 }
@@ -45,7 +45,7 @@ pub struct KindCheck {
 /// Rows per call of a program: bounds memory.
 const CHUNK_ROWS: usize = 1 << 20;
 
-impl Check {
+impl TargetCheck {
     /// Starts a check of built programs.
     pub fn new(mut built: Built) -> Self {
         let programs = built.programs().iter().map(|program| ProgramCheck {
@@ -57,7 +57,7 @@ impl Check {
             first_mismatches: Vec::new(),
             ns_per_prediction: None,
         });
-        Check { programs: programs.collect(), built }
+        TargetCheck { programs: programs.collect(), built }
     }
 
     /// Runs every program on the vectors of `forest`.
@@ -67,10 +67,10 @@ impl Check {
     pub fn vectors(&mut self, forest: &Forest, vectors: &Vectors) -> Result<(), VerifyError> {
         let chunks = vectors.rows().chunks(CHUNK_ROWS).zip(vectors.kinds().chunks(CHUNK_ROWS));
         for (rows, kinds) in chunks {
-            self.add(forest, rows, |row| kind_name(kinds[row]))?;
+            self.add(forest, rows, |row| kinds[row].into())?;
         }
         // Counted in the order of the rows; kinds have their own order.
-        let place = |kind: &str| RowKind::ALL.iter().position(|&other| kind_name(other) == kind);
+        let place = |kind: &str| RowKind::ALL.iter().position(|&other| <&str>::from(other) == kind);
         for program in &mut self.programs {
             program.kinds.sort_by_key(|kind| place(kind.kind).unwrap_or(usize::MAX));
         }
@@ -143,17 +143,6 @@ impl ProgramCheck {
     }
 }
 
-fn kind_name(kind: RowKind) -> &'static str {
-    match kind {
-        RowKind::Extreme => "extreme",
-        RowKind::Split => "split",
-        RowKind::Leaf => "leaf",
-        RowKind::Tie => "tie",
-        RowKind::AboveTie => "above_tie",
-        RowKind::Random => "random",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +178,7 @@ mod tests {
 
     fn checked(fake: Fake) -> Result<ProgramCheck, VerifyError> {
         let forest = forest();
-        let mut check = Check::new(Built::of_programs(vec![Box::new(fake)])?);
+        let mut check = TargetCheck::new(Built::of_programs(vec![Box::new(fake)])?);
         check.vectors(&forest, &Vectors::new(&forest, 1, 10).expect("valid"))?;
         check.trace(&forest, &[vec![1], vec![2]])?;
         Ok(check.finish().remove(0))
@@ -220,6 +209,6 @@ mod tests {
     fn nothing_asked_is_nothing_verified() {
         let fake = Fake { evidence: Evidence::Executed, score: 7, forgets_one: false };
         let built = Built::of_programs(vec![Box::new(fake)]).expect("a temporary folder");
-        assert!(!Check::new(built).finish()[0].is_verified());
+        assert!(!TargetCheck::new(built).finish()[0].is_verified());
     }
 }

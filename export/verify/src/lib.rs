@@ -1,7 +1,7 @@
 //! Builds a forest's exports with the tools of this machine, runs them, and compares every answer
 //! with the forest's own.
 //!
-//! A runner builds one target's files into [`Program`]s, which answer rows. [`Built`] exports a forest, writes the files into a temporary folder and builds them; [`Check`]
+//! A runner builds one target's files into [`Program`]s, which answer rows. [`Built`] exports a forest, writes the files into a temporary folder and builds them; [`TargetCheck`]
 //! runs its programs on vectors and traces, and reports differences. This crate starts other
 //! programs and writes temporary files: it is an edge, like the command line, and no core may
 //! depend on it.
@@ -42,7 +42,7 @@ mod runners;
 mod tool;
 
 pub use built::Built;
-pub use check::{Check, KindCheck, ProgramCheck};
+pub use check::{KindCheck, ProgramCheck, TargetCheck};
 pub use compare::{Comparison, Mismatch};
 pub use driven::{Driven, drive};
 pub use error::VerifyError;

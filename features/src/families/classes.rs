@@ -1,9 +1,9 @@
 //! The level in a quarter of a base RTT from sums by length class: what a chip can have, since nothing
 //! looks at every queue.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 
 /// The level by classes.
 pub(crate) const CLASSED_IN_QUARTER_RTT: Descriptor = Descriptor {
@@ -13,8 +13,13 @@ pub(crate) const CLASSED_IN_QUARTER_RTT: Descriptor = Descriptor {
     definition: "level_in_quarter_rtt from the counts and sums of queues by length class, four classes for each octave",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::LengthClasses,
-    parts: &[Part::Arrivals, Part::Expected(2), Part::Classes, Part::AllClasses],
+    memory: FeatureMemory::LengthClasses,
+    parts: &[
+        FeatureWork::Arrivals,
+        FeatureWork::Expected(2),
+        FeatureWork::Classes,
+        FeatureWork::AllClasses,
+    ],
     observe: |packet| packet.history.classes().bytes_up_to(packet.queue_bytes),
 };
 
@@ -26,7 +31,13 @@ pub(crate) const CUT_IN_QUARTER_RTT: Descriptor = Descriptor {
     definition: "classed_in_quarter_rtt near the class at which the buffer would be full, which each event moves by at most one; elsewhere more",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::LengthClasses,
-    parts: &[Part::Arrivals, Part::Expected(2), Part::Classes, Part::Cut, Part::NearCut],
+    memory: FeatureMemory::LengthClasses,
+    parts: &[
+        FeatureWork::Arrivals,
+        FeatureWork::Expected(2),
+        FeatureWork::Classes,
+        FeatureWork::Cut,
+        FeatureWork::NearCut,
+    ],
     observe: |packet| packet.history.classes().bytes_up_to_near_cut(packet.queue_bytes),
 };

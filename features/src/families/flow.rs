@@ -1,8 +1,8 @@
 //! What a switch has seen of the packet's flow: bursts and messages (`dropcast_runtime::FlowMemory`).
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 
 /// The code of the first.
 const FIRST_CODE: u8 = 16;
@@ -22,8 +22,8 @@ const fn of_flow(
         definition,
         scales_with_buffer: false,
         rises: false,
-        memory: Memory::Flows,
-        parts: &[Part::Flow],
+        memory: FeatureMemory::Flows,
+        parts: &[FeatureWork::Flow],
         observe,
     }
 }

@@ -3,9 +3,9 @@
 //! Longest Queue Drop pushes a packet out only after everything above the level of its queue, so it
 //! drops the packet when this level reaches the buffer size.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::{Arrival, Descriptor};
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 use crate::projection::Horizon;
 use crate::view::saturated;
 
@@ -17,8 +17,8 @@ pub(crate) const LEVEL_OCCUPANCY: Descriptor = Descriptor {
     definition: "bytes that the shared buffer would hold if all its queues were cut down to the length of the packet's queue",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::Nothing,
-    parts: &[Part::Level],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::Level],
     observe: |packet| saturated(packet.buffer.bytes_up_to(packet.queue_bytes)),
 };
 
@@ -30,8 +30,8 @@ pub(crate) const LEVEL_IN_QUARTER_RTT: Descriptor = Descriptor {
     definition: "bytes in a quarter of a base RTT if arrivals kept their rate and all queues were cut down to the present length of the packet's queue",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::ArrivalRates(Horizon::QuarterRtt),
-    parts: &[Part::Arrivals, Part::Expected(2), Part::LevelAhead(2)],
+    memory: FeatureMemory::ArrivalRates(Horizon::QuarterRtt),
+    parts: &[FeatureWork::Arrivals, FeatureWork::Expected(2), FeatureWork::LevelAhead(2)],
     observe: |packet| level(packet, Horizon::QuarterRtt),
 };
 
@@ -43,8 +43,8 @@ pub(crate) const LEVEL_IN_ONE_RTT: Descriptor = Descriptor {
     definition: "bytes in one base RTT if arrivals kept their rate and all queues were cut down to the present length of the packet's queue",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::ArrivalRates(Horizon::OneRtt),
-    parts: &[Part::Arrivals, Part::Expected(8), Part::LevelAhead(8)],
+    memory: FeatureMemory::ArrivalRates(Horizon::OneRtt),
+    parts: &[FeatureWork::Arrivals, FeatureWork::Expected(8), FeatureWork::LevelAhead(8)],
     observe: |packet| level(packet, Horizon::OneRtt),
 };
 
@@ -56,8 +56,8 @@ pub(crate) const LEVEL_IN_TWO_RTTS: Descriptor = Descriptor {
     definition: "bytes in two base RTTs if arrivals kept their rate and all queues were cut down to the present length of the packet's queue",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::ArrivalRates(Horizon::TwoRtts),
-    parts: &[Part::Arrivals, Part::Expected(16), Part::LevelAhead(16)],
+    memory: FeatureMemory::ArrivalRates(Horizon::TwoRtts),
+    parts: &[FeatureWork::Arrivals, FeatureWork::Expected(16), FeatureWork::LevelAhead(16)],
     observe: |packet| level(packet, Horizon::TwoRtts),
 };
 

@@ -1,8 +1,8 @@
 //! How far the packet's queue is from being the longest, from which Longest Queue Drop pushes out.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 
 /// Length of the longest queue.
 pub(crate) const LONGEST_QUEUE: Descriptor = Descriptor {
@@ -12,8 +12,8 @@ pub(crate) const LONGEST_QUEUE: Descriptor = Descriptor {
     definition: "bytes in the longest queue of the shared buffer",
     scales_with_buffer: true,
     rises: false,
-    memory: Memory::Nothing,
-    parts: &[Part::Longest],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::Longest],
     observe: |packet| packet.buffer.longest_queue_bytes(),
 };
 
@@ -25,8 +25,8 @@ pub(crate) const RANK: Descriptor = Descriptor {
     definition: "queues of the shared buffer longer than the packet's queue",
     scales_with_buffer: false,
     rises: false,
-    memory: Memory::Nothing,
-    parts: &[Part::Rank],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::Rank],
     observe: |packet| packet.buffer.queues_longer_than(packet.queue_bytes),
 };
 
@@ -38,7 +38,7 @@ pub(crate) const LONGEST_GAP: Descriptor = Descriptor {
     definition: "bytes by which the longest queue of the shared buffer is longer than the packet's queue",
     scales_with_buffer: true,
     rises: false,
-    memory: Memory::Nothing,
-    parts: &[Part::Longest, Part::Gap],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::Longest, FeatureWork::Gap],
     observe: |packet| packet.buffer.longest_queue_bytes().saturating_sub(packet.queue_bytes),
 };

@@ -1,9 +1,9 @@
 //! The four features of the Credence paper (NSDI '24, section 4.1), as the authors' ns-3 code
 //! computes them.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 
 /// Length of the packet's queue.
 pub(crate) const QUEUE_LENGTH: Descriptor = Descriptor {
@@ -13,8 +13,8 @@ pub(crate) const QUEUE_LENGTH: Descriptor = Descriptor {
     definition: "bytes in the packet's queue before it is added",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::Nothing,
-    parts: &[Part::OwnLength],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::OwnLength],
     observe: |packet| packet.queue_bytes,
 };
 
@@ -26,8 +26,8 @@ pub(crate) const AVG_QUEUE_LENGTH: Descriptor = Descriptor {
     definition: "moving average of the queue's bytes, updated when a packet leaves it, time constant base RTT",
     scales_with_buffer: true,
     rises: false,
-    memory: Memory::MovingAverages,
-    parts: &[Part::QueueAverages],
+    memory: FeatureMemory::MovingAverages,
+    parts: &[FeatureWork::QueueAverages],
     observe: |packet| packet.history.averages().queue_bytes(packet.queue),
 };
 
@@ -39,8 +39,8 @@ pub(crate) const OCCUPANCY: Descriptor = Descriptor {
     definition: "bytes in the shared buffer before the packet is added",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::Nothing,
-    parts: &[Part::Occupancy],
+    memory: FeatureMemory::Nothing,
+    parts: &[FeatureWork::Occupancy],
     observe: |packet| packet.occupancy_bytes,
 };
 
@@ -52,7 +52,7 @@ pub(crate) const AVG_OCCUPANCY: Descriptor = Descriptor {
     definition: "moving average of the occupancy, updated when a packet leaves the switch, time constant base RTT",
     scales_with_buffer: true,
     rises: false,
-    memory: Memory::MovingAverages,
-    parts: &[Part::OccupancyAverage],
+    memory: FeatureMemory::MovingAverages,
+    parts: &[FeatureWork::OccupancyAverage],
     observe: |packet| packet.history.averages().occupancy_bytes(),
 };

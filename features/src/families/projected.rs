@@ -3,9 +3,9 @@
 //!
 //! After Smartbuf's gradient and ABM's drain rates.
 
-use crate::cost::Part;
+use crate::cost::FeatureWork;
 use crate::descriptor::Descriptor;
-use crate::history::Memory;
+use crate::history::FeatureMemory;
 use crate::projection::Horizon;
 
 /// Occupancy in two base RTTs.
@@ -16,7 +16,7 @@ pub(crate) const PROJECTED_OCCUPANCY: Descriptor = Descriptor {
     definition: "occupancy in two base RTTs if arrivals keep the rate of the last eighth of one and nothing is dropped",
     scales_with_buffer: true,
     rises: true,
-    memory: Memory::ArrivalRates(Horizon::TwoRtts),
-    parts: &[Part::Arrivals, Part::Expected(16), Part::TotalAhead(16)],
+    memory: FeatureMemory::ArrivalRates(Horizon::TwoRtts),
+    parts: &[FeatureWork::Arrivals, FeatureWork::Expected(16), FeatureWork::TotalAhead(16)],
     observe: |packet| packet.history.projection().occupancy_bytes(),
 };

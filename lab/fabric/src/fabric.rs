@@ -2,7 +2,7 @@
 //! packet (`lab/notes/fabric.md`).
 //!
 //! [`FabricConfig`] describes a fabric and is checked into a [`Fabric`]; a [`Workload`] gives flows;
-//! a [`Simulation`] runs them, reports events to a [`Sink`] and ends with an [`SimulationOutcome`]. One
+//! a [`Simulation`] runs them, reports events to a [`FabricObserver`] and ends with an [`SimulationOutcome`]. One
 //! thread, integer nanoseconds, one seed: the same input gives the same bytes.
 
 mod config;
@@ -30,6 +30,6 @@ pub use flow::{Connection, Flow, FlowClass, FlowRecord};
 pub use outcome::SimulationOutcome;
 pub use simulation::{FlowError, Simulation};
 pub use sink::{
-    DroppedPacket, FabricDropReason, Occupancy, PacketEvents, Sink, Telemetry, Unwatched,
+    DroppedPacket, FabricDropReason, FabricObserver, Occupancy, PacketEvents, Telemetry, Unwatched,
 };
 pub use workload::Workload;

@@ -1,7 +1,7 @@
 //! Buffer-sharing policies in a fabric whose senders react (`lab/notes/fabric.md`).
 //!
 //! A [`Simulation`] runs a [`Fabric`]'s servers, links and switches packet by packet, with senders
-//! that react to delays, marks and losses; a [`Workload`] gives it flows, a [`Sink`] observes it, a
+//! that react to delays, marks and losses; a [`Workload`] gives it flows, a [`FabricObserver`] observes it, a
 //! [`Summarizer`] measures what became of flows and queues.
 
 mod fabric;
@@ -11,9 +11,9 @@ mod workloads;
 
 pub use fabric::{
     Connection, DecisionInterval, Decisions, DroppedPacket, EndedFlows, Episode, EpisodeError,
-    EventQueue, Fabric, FabricConfig, FabricDropReason, FabricError, Flow, FlowClass, FlowError,
-    FlowRecord, Next, Occupancy, OnFull, PacketEvents, Paths, Simulation, SimulationOutcome, Sink,
-    Telemetry, Unwatched, Workload,
+    EventQueue, Fabric, FabricConfig, FabricDropReason, FabricError, FabricObserver, Flow,
+    FlowClass, FlowError, FlowRecord, Next, Occupancy, OnFull, PacketEvents, Paths, Simulation,
+    SimulationOutcome, Telemetry, Unwatched, Workload,
 };
 pub use summary::{
     Better, BucketSummary, ClassSummary, FlowKind, Innocents, Interval, LONG_BYTES, Metric,

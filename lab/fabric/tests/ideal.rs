@@ -2,8 +2,8 @@
 #![allow(clippy::expect_used)]
 
 use dropcast_fabric::{
-    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Simulation, Sink,
-    Transport,
+    Connection, Fabric, FabricConfig, FabricObserver, Flow, FlowClass, FlowList, FlowRecord,
+    Simulation, Transport,
 };
 use dropcast_switch::PolicySpec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 #[derive(Default)]
 struct Ends(Vec<FlowRecord>);
 
-impl Sink for Ends {
+impl FabricObserver for Ends {
     fn flow_ended(&mut self, record: &FlowRecord) {
         self.0.push(*record);
     }

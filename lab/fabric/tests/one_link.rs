@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use dropcast_fabric::{
-    Connection, DroppedPacket, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord,
-    Occupancy, Simulation, Sink, Transport,
+    Connection, DroppedPacket, Fabric, FabricConfig, FabricObserver, Flow, FlowClass, FlowList,
+    FlowRecord, Occupancy, Simulation, Transport,
 };
 use dropcast_switch::PolicySpec;
 
@@ -19,7 +19,7 @@ struct Watch {
     drops_ns: Vec<u64>,
 }
 
-impl Sink for Watch {
+impl FabricObserver for Watch {
     fn flow_ended(&mut self, record: &FlowRecord) {
         self.flows.push(*record);
     }

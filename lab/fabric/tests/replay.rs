@@ -4,8 +4,8 @@
 
 use dropcast_data::{Event, EventKind, Outcome, Scheduler};
 use dropcast_fabric::{
-    DroppedPacket, Fabric, FabricConfig, Incast, PoissonFlows, Simulation, Sink, TrafficConfig,
-    Transport,
+    DroppedPacket, Fabric, FabricConfig, FabricObserver, Incast, PoissonFlows, Simulation,
+    TrafficConfig, Transport,
 };
 use dropcast_switch::{
     Buffer, Fit, LineRate, Lqd, Observer, Packet, PolicySpec, Removal, Switch, Victim,
@@ -17,7 +17,7 @@ struct Log {
     drops: Vec<DroppedPacket>,
 }
 
-impl Sink for Log {
+impl FabricObserver for Log {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {

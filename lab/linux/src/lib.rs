@@ -9,7 +9,7 @@ mod packet;
 mod settings;
 mod testbed;
 
-pub use network::{Counts, Frame, Model, Network};
+pub use network::{AnyModel, Network, SwitchCounts, WirePacket};
 pub use packet::{Header, mark};
 pub use settings::Settings;
-pub use testbed::{Outcome, run};
+pub use testbed::{RunOutcome, run};

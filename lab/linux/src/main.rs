@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use dropcast_linux::{Counts, Settings, run};
+use dropcast_linux::{Settings, SwitchCounts, run};
 use dropcast_switch::PolicySpec;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
         run(&settings, &fabric, &flows, &policy, time_scale, arguments.events.is_some())?;
     outcome.write(&arguments.output, arguments.events.as_deref(), &fabric.switch_specs())?;
     let unfinished = outcome.flows.iter().filter(|flow| flow.fct_ns.is_none()).count();
-    let Counts { arrived, dropped, pushed_out, marked } = outcome.counts;
+    let SwitchCounts { arrived, dropped, pushed_out, marked } = outcome.counts;
     println!("{policy}: {} flows, {unfinished} unfinished", flows.len());
     println!(
         "{arrived} packets at the switch: {dropped} dropped, {pushed_out} pushed out, {marked} marked"

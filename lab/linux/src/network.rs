@@ -13,11 +13,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What a policy asks; how it was made is of no interest here.
-pub type Model = dropcast_forest::Model<serde::de::IgnoredAny>;
+pub type AnyModel = dropcast_forest::Model<serde::de::IgnoredAny>;
 
 /// A packet on its way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct WirePacket {
     /// As the sender's kernel wrote it, but for marks.
     pub bytes: Vec<u8>,
     /// The receiving server.
@@ -34,7 +34,7 @@ pub struct Frame {
 
 /// What became of packets at the switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SwitchCounts {
     /// Packets that arrived.
     pub arrived: u64,
     /// Those that were dropped on arrival.
@@ -68,7 +68,7 @@ struct Wire {
     delay_ns: u64,
     /// Its seed, and the most of it, nanoseconds.
     jitter: (u64, u64),
-    frames: Vec<Frame>,
+    frames: Vec<WirePacket>,
     unused: Vec<usize>,
     /// When each port's last packet is sent.
     sent_ns: Vec<u64>,
@@ -77,14 +77,14 @@ struct Wire {
     /// Arrivals at servers.
     deliveries: Upcoming,
     number: u64,
-    counts: Counts,
+    counts: SwitchCounts,
     events: Option<Vec<Event>>,
 }
 
-impl Frame {
+impl WirePacket {
     /// A packet that a server's kernel sends.
     pub fn new(bytes: &[u8], to: u16, queue: u8, flow_hash: u64, flags: u8) -> Self {
-        Frame { bytes: bytes.to_vec(), to, queue, flow_hash, flags, entered_ns: 0 }
+        WirePacket { bytes: bytes.to_vec(), to, queue, flow_hash, flags, entered_ns: 0 }
     }
 }
 
@@ -96,7 +96,7 @@ impl Network {
     pub fn new(
         fabric: &Fabric,
         policy: &PolicySpec,
-        model: Option<&Model>,
+        model: Option<&AnyModel>,
     ) -> Result<Self, BuildError> {
         let (spec, config) = (fabric.switch_spec(0), fabric.config());
         let aqm = config.aqm.build(AqmSite { spec, seed: config.seed })?;
@@ -121,7 +121,7 @@ impl Network {
                 arrivals: BinaryHeap::new(),
                 deliveries: BinaryHeap::new(),
                 number: 0,
-                counts: Counts::default(),
+                counts: SwitchCounts::default(),
                 events: None,
             },
         })
@@ -138,18 +138,18 @@ impl Network {
     }
 
     /// What became of packets until now.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> SwitchCounts {
         self.wire.counts
     }
 
     /// A server's kernel sends a packet at `now_ns`, up to which the network has advanced.
-    pub fn send(&mut self, from: u16, frame: Frame, now_ns: u64) {
+    pub fn send(&mut self, from: u16, frame: WirePacket, now_ns: u64) {
         let free_ns = &mut self.free_ns[usize::from(from)];
         let wire_ns = self.wire.spec.wire_time_ns(from.into(), frame.bytes.len() as u32);
         *free_ns = now_ns.max(*free_ns) + wire_ns;
         let place = self.wire.unused.pop().unwrap_or(self.wire.frames.len());
         if place == self.wire.frames.len() {
-            self.wire.frames.push(Frame::default());
+            self.wire.frames.push(WirePacket::default());
         }
         self.wire.frames[place] = frame;
         let wire = &mut self.wire;
@@ -183,7 +183,7 @@ impl Network {
     }
 
     /// The next packet that has reached its server by `now_ns`, up to which the network has advanced.
-    pub fn delivered(&mut self, now_ns: u64) -> Option<Frame> {
+    pub fn delivered(&mut self, now_ns: u64) -> Option<WirePacket> {
         let &Reverse((time_ns, _, place)) = self.wire.deliveries.peek()?;
         (time_ns <= now_ns).then(|| {
             self.wire.deliveries.pop();
@@ -198,7 +198,7 @@ impl Network {
         let frame = &mut wire.frames[place];
         frame.entered_ns = now_ns;
         let queue = wire.spec.queue_index(frame.to, frame.queue);
-        let &mut Frame { flow_hash, flags, .. } = frame;
+        let &mut WirePacket { flow_hash, flags, .. } = frame;
         let packet = Packet {
             flow_hash,
             flags,
@@ -222,14 +222,14 @@ impl Wire {
         mark(&mut self.frames[place].bytes);
     }
 
-    fn take(&mut self, place: usize) -> Frame {
+    fn take(&mut self, place: usize) -> WirePacket {
         self.unused.push(place);
         std::mem::take(&mut self.frames[place])
     }
 
     fn record(&mut self, place: usize, kind: EventKind, time_ns: u64) {
         let Some(events) = &mut self.events else { return };
-        let Frame { bytes, to, queue, flow_hash, flags, .. } = &self.frames[place];
+        let WirePacket { bytes, to, queue, flow_hash, flags, .. } = &self.frames[place];
         events.push(Event {
             time_ns,
             flow_hash: *flow_hash,
@@ -254,7 +254,7 @@ impl Observer for Wire {
             return;
         }
         self.record(place, EventKind::Departure, time);
-        let &Frame { to, flags, entered_ns, .. } = &self.frames[place];
+        let &WirePacket { to, flags, entered_ns, .. } = &self.frames[place];
         let is_marked = self.aqm.marks_leaving(buffer, queue, time - entered_ns, time);
         if is_marked && flags & Packet::ECN_CAPABLE != 0 {
             self.mark(place);

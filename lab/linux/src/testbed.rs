@@ -1,7 +1,7 @@
 //! The loop: servers' devices and connections, the network, flows.
 
 use crate::hosts::{Host, PORT, server};
-use crate::network::{Counts, Frame, Model, Network};
+use crate::network::{AnyModel, Network, SwitchCounts, WirePacket};
 use crate::packet::Header;
 use crate::settings::Settings;
 use anyhow::{Context, Result, ensure};
@@ -29,18 +29,18 @@ const NEVER: u64 = u64::MAX;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What became of a run.
-pub struct Outcome {
+pub struct RunOutcome {
     /// The flows, in order of start. Which timeouts the kernel had, it says of all together only.
     pub flows: Vec<FlowRecord>,
     /// What became of packets at the switch.
-    pub counts: Counts,
+    pub counts: SwitchCounts,
     /// What the kernel counted, of all servers.
     pub kernel_counts: BTreeMap<String, u64>,
     /// Packet events at the switch, if they were wanted.
     pub events: Vec<Event>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Writes completion times to `flows` and, if they were wanted, packet events to `events`: where `flows` is, both are
     /// of one run.
     ///
@@ -92,7 +92,7 @@ pub fn run(
     policy: &PolicySpec,
     time_scale: u64,
     keeps_events: bool,
-) -> Result<Outcome> {
+) -> Result<RunOutcome> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let files = most.max(2 * flows.len() as u64 + 100);
     setrlimit(Resource::RLIMIT_NOFILE, files, files).with_context(|| {
@@ -101,7 +101,7 @@ pub fn run(
     let model = policy.model().map(|name| {
         let text =
             std::fs::read_to_string(name).with_context(|| format!("{name} cannot be read"))?;
-        Model::from_json(&text).with_context(|| name.to_owned())
+        AnyModel::from_json(&text).with_context(|| name.to_owned())
     });
     let mut network = Network::new(fabric, policy, model.transpose()?.as_ref())?;
     if keeps_events {
@@ -271,7 +271,7 @@ struct Testbed<'a> {
 }
 
 impl Testbed<'_> {
-    fn run(mut self) -> Result<Outcome> {
+    fn run(mut self) -> Result<RunOutcome> {
         let edge = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         watch(&self.epoll, &mut self.sources, &self.clock.timer, edge, Source::Timer)?;
         for (place, host) in self.hosts.iter().enumerate() {
@@ -311,7 +311,7 @@ impl Testbed<'_> {
         }
         let flows = self.transfers.iter().map(|of| of.record).collect();
         let counts = self.network.counts();
-        Ok(Outcome { flows, counts, kernel_counts, events: self.network.into_events() })
+        Ok(RunOutcome { flows, counts, kernel_counts, events: self.network.into_events() })
     }
 
     /// Connects the next answer of an incast. After the last the list begins.
@@ -423,7 +423,7 @@ impl Testbed<'_> {
             let flags = ecn | if is_first_rtt { Packet::FIRST_RTT } else { 0 };
             let flow_hash =
                 uniform(self.fabric.config().seed, &[place as u64, u64::from(is_forward)]).max(1);
-            self.network.send(from, Frame::new(packet, to, queue, flow_hash, flags), now_ns);
+            self.network.send(from, WirePacket::new(packet, to, queue, flow_hash, flags), now_ns);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The fabric's senders held to completion times by real kernels (`lab/linux/fixtures`).
 #![allow(clippy::expect_used)]
 
-use dropcast_fabric::{Fabric, FlowClass, FlowList, FlowRecord, Simulation, Sink};
+use dropcast_fabric::{Fabric, FabricObserver, FlowClass, FlowList, FlowRecord, Simulation};
 use dropcast_linux::Settings;
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const LATE_NS: u64 = 2_000_000;
 #[derive(Default)]
 struct Ends(Vec<FlowRecord>);
 
-impl Sink for Ends {
+impl FabricObserver for Ends {
     fn flow_ended(&mut self, record: &FlowRecord) {
         self.0.push(*record);
     }

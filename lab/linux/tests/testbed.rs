@@ -3,7 +3,7 @@
 use dropcast_data::random::{below, uniform};
 use dropcast_data::{SwitchSpec, SwitchSpecs};
 use dropcast_fabric::{Fabric, FabricConfig, FlowRecord};
-use dropcast_linux::{Counts, Frame, Header, Network, Outcome, Settings, mark};
+use dropcast_linux::{Header, Network, RunOutcome, Settings, SwitchCounts, WirePacket, mark};
 use flate2::read::GzDecoder;
 use std::fs;
 use std::io::Read;
@@ -43,9 +43,9 @@ fn times_and_events_are_of_one_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     let specs = SwitchSpecs::Same(SwitchSpec::uniform(4, 1_000_000_000, 100_000, 8_000));
-    let outcome = || Outcome {
+    let outcome = || RunOutcome {
         flows: Vec::new(),
-        counts: Counts::default(),
+        counts: SwitchCounts::default(),
         kernel_counts: Default::default(),
         events: Vec::new(),
     };
@@ -118,8 +118,8 @@ fn network(fabric: &Fabric, policy: &str) -> Network {
 }
 
 /// The frame of a segment; its hash is its number.
-fn frame(number: u64, to: u16, payload_bytes: usize) -> Frame {
-    Frame::new(&segment(0, &vec![0; payload_bytes], 0x10, 2), to, 0, number, 0)
+fn frame(number: u64, to: u16, payload_bytes: usize) -> WirePacket {
+    WirePacket::new(&segment(0, &vec![0; payload_bytes], 0x10, 2), to, 0, number, 0)
 }
 
 /// Wakes the network when it asks to be, and returns when which packet arrives.
@@ -202,7 +202,7 @@ fn a_full_switch_drops_and_a_long_queue_is_marked() {
         let mut network = network(&fabric, policy);
         for number in 0..30 {
             for server in [0, 1] {
-                let frame = Frame::new(&segment(0, &[0; 1_400], 0x10, 2), 3, 1, number, 2);
+                let frame = WirePacket::new(&segment(0, &[0; 1_400], 0x10, 2), 3, 1, number, 2);
                 network.send(server, frame, 0);
             }
         }
@@ -241,13 +241,13 @@ fn a_list_becomes_the_columns_of_the_fabric() {
         let ideal_fct_ns = fabric.ideal_fct_ns(&flow);
         FlowRecord { id, flow, fct_ns, ideal_fct_ns, received_bytes, timeouts: 0, retransmissions }
     };
-    let outcome = Outcome {
+    let outcome = RunOutcome {
         flows: vec![
             record(0, Some(144_000), 50_000, 2),
             record(1, None, 1_400, 0),
             record(2, Some(35_500), 24_375, 0),
         ],
-        counts: Counts::default(),
+        counts: SwitchCounts::default(),
         kernel_counts: Default::default(),
         events: Vec::new(),
     };

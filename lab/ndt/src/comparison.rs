@@ -5,7 +5,7 @@ use crate::training::mean;
 use dropcast_data::Threads;
 use dropcast_fabric::{Interval, quantile};
 use dropcast_switch::PolicySpec;
-use dropcast_switch::policies::ndt::Network;
+use dropcast_switch::policies::ndt::NdtNetwork;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
@@ -31,7 +31,7 @@ pub struct TraceFct {
 
 /// One policy over all traces.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct PolicyFct {
     /// One of [`POLICIES`].
     pub policy: &'static str,
     /// By trace.
@@ -47,10 +47,10 @@ pub struct Compared {
 /// Runs each policy on this many traces of a scenario. The same at any number of threads.
 pub fn compare(
     scenario: &Scenario,
-    network: &Network,
+    network: &NdtNetwork,
     traces: u64,
     threads: NonZeroUsize,
-) -> Vec<Compared> {
+) -> Vec<PolicyFct> {
     let tasks = POLICIES.iter().flat_map(|&policy| (0..traces).map(move |nth| (policy, nth)));
     let fcts = Threads::new(threads).map(tasks.collect(), |(policy, nth)| {
         let policy: PolicySpec = match policy {
@@ -81,7 +81,7 @@ pub fn compare(
             let p99s: Vec<f64> =
                 pairs().filter_map(|(own, dt)| Some(own.p99_ns? / dt.p99_ns? - 1.0)).collect();
             let better = means.iter().filter(|&&beyond| beyond < 0.0).count();
-            Compared {
+            PolicyFct {
                 policy,
                 traces: traces.to_vec(),
                 better_than_dt: (!means.is_empty()).then(|| better as f64 / means.len() as f64),

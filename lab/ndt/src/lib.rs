@@ -21,6 +21,6 @@ mod comparison;
 mod scenario;
 mod training;
 
-pub use comparison::{Compared, POLICIES, TraceFct, compare};
+pub use comparison::{POLICIES, PolicyFct, TraceFct, compare};
 pub use scenario::{Scenario, Trace};
-pub use training::{Generation, Trained, Training, train};
+pub use training::{Generation, TrainedNetwork, Training, train};

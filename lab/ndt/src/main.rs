@@ -5,8 +5,8 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, Subcommand};
 use dropcast_data::write_atomic;
 use dropcast_fabric::Interval;
-use dropcast_ndt::{Compared, Scenario, Training, compare, train};
-use dropcast_switch::policies::ndt::Network;
+use dropcast_ndt::{PolicyFct, Scenario, Training, compare, train};
+use dropcast_switch::policies::ndt::NdtNetwork;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ fn run_train(args: &TrainArguments) -> Result<()> {
 fn run_compare(args: &CompareArguments) -> Result<()> {
     let file = args.model.display().to_string();
     let text = std::fs::read_to_string(&args.model).with_context(|| file.clone())?;
-    let network: Network = serde_json::from_str(&text).with_context(|| file)?;
+    let network: NdtNetwork = serde_json::from_str(&text).with_context(|| file)?;
     ensure!(args.ports >= 2, "--ports: is {}, expected at least 2", args.ports);
     ensure!(args.gbps >= 1 && args.gbps <= 1_000, "--gbps: is {}, expected 1 to 1000", args.gbps);
     ensure!(args.buffer_bytes >= 10_000, "--buffer-bytes: expected at least 10000");
@@ -131,7 +131,7 @@ fn run_compare(args: &CompareArguments) -> Result<()> {
     Ok(())
 }
 
-fn print_table(compared: &[Compared]) {
+fn print_table(compared: &[PolicyFct]) {
     println!("| policy | mean FCT beyond DT | 99th percentile beyond DT | traces better than DT |");
     println!("|---|---|---|---|");
     for row in compared {

@@ -1,10 +1,10 @@
 //! One switch and the traffic traces that it meets (NDT, section VI).
 
 use dropcast_fabric::{
-    Fabric, FabricConfig, FlowRecord, Incast, Pattern, PoissonFlows, Simulation, Sink,
+    Fabric, FabricConfig, FabricObserver, FlowRecord, Incast, Pattern, PoissonFlows, Simulation,
     TrafficConfig, Transport,
 };
-use dropcast_switch::policies::ndt::Network;
+use dropcast_switch::policies::ndt::NdtNetwork;
 use dropcast_switch::{AqmSpec, PolicyModel, PolicySite, PolicySpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -107,7 +107,7 @@ struct CompletionTimes {
     fct_ns: Vec<u64>,
 }
 
-impl Sink for CompletionTimes {
+impl FabricObserver for CompletionTimes {
     fn flow_ended(&mut self, record: &FlowRecord) {
         self.fct_ns.extend(record.fct_ns);
     }
@@ -118,7 +118,7 @@ impl Trace {
     ///
     /// # Panics
     /// If the policy is `ndt` and there is no network, or another that needs a model.
-    pub fn fct_ns(&self, policy: &PolicySpec, network: Option<&Network>) -> Vec<u64> {
+    pub fn fct_ns(&self, policy: &PolicySpec, network: Option<&NdtNetwork>) -> Vec<u64> {
         let build = |_, site: PolicySite<'_>| {
             policy.build(PolicySite { model: network.cloned().map(PolicyModel::Network), ..site })
         };

@@ -3,7 +3,7 @@
 use crate::{Scenario, Trace};
 use cmaes::{CMAESOptions, DVector};
 use dropcast_data::Threads;
-use dropcast_switch::policies::ndt::{Network, NetworkShape, WEIGHT_ONE};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape, WEIGHT_ONE};
 use dropcast_switch::{Alphas, PolicySpec};
 use std::num::NonZeroUsize;
 
@@ -50,10 +50,10 @@ pub struct Generation {
 
 /// What training came to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trained {
+pub struct TrainedNetwork {
     /// The mean of the generation with the best validation; the neutral network, which is DT, if none
     /// is better than DT.
-    pub network: Network,
+    pub network: NdtNetwork,
     /// Its validation; 0 for the neutral network.
     pub validation: f64,
     /// All generations.
@@ -70,13 +70,13 @@ pub fn train(
     training: &Training,
     threads: NonZeroUsize,
     mut each: impl FnMut(Generation),
-) -> Trained {
+) -> TrainedNetwork {
     let threads = Threads::new(threads);
     let seen = Judge::new(scenario, 0..training.traces, &threads);
     let unseen = Judge::new(scenario, training.traces..2 * training.traces, &threads);
-    let neutral = Network::neutral(training.shape).expect("sizes from 1 to 256");
+    let neutral = NdtNetwork::neutral(training.shape).expect("sizes from 1 to 256");
     let start: Vec<f64> = neutral.parameters().iter().map(|&weight| unscaled(weight)).collect();
-    let mut best = Trained { network: neutral, validation: 0.0, generations: Vec::new() };
+    let mut best = TrainedNetwork { network: neutral, validation: 0.0, generations: Vec::new() };
     let mut search = CMAESOptions::new(start, training.step)
         .population_size(training.population)
         .seed(training.seed)
@@ -118,7 +118,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The mean over traces of `ln(mean FCT / DT's)`; traces without flows do not count.
-    fn loss(&self, network: &Network) -> f64 {
+    fn loss(&self, network: &NdtNetwork) -> f64 {
         let ndt = PolicySpec::Ndt(Default::default());
         let losses = self.threads.map(self.traces.iter().collect(), |(trace, dt)| {
             (mean(&trace.fct_ns(&ndt, Some(network))) / dt).ln()
@@ -136,7 +136,7 @@ fn unscaled(weight: i16) -> f64 {
     f64::from(weight) / f64::from(WEIGHT_ONE)
 }
 
-fn network(shape: NetworkShape, weights: &DVector<f64>) -> Network {
+fn network(shape: NetworkShape, weights: &DVector<f64>) -> NdtNetwork {
     let scaled = weights.iter().map(|weight| (weight * f64::from(WEIGHT_ONE)).round() as i16);
-    Network::new(shape, scaled.collect()).expect("as many weights as the neutral network has")
+    NdtNetwork::new(shape, scaled.collect()).expect("as many weights as the neutral network has")
 }

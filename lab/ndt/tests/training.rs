@@ -2,7 +2,7 @@
 
 use dropcast_ndt::{Scenario, Training, compare, train};
 use dropcast_switch::PolicySpec;
-use dropcast_switch::policies::ndt::{Network, NetworkShape};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape};
 use std::num::NonZeroUsize;
 
 fn small() -> Scenario {
@@ -21,7 +21,7 @@ fn threads(count: usize) -> NonZeroUsize {
 
 #[test]
 fn the_neutral_network_is_dt_with_alpha_1() {
-    let neutral = Network::neutral(NetworkShape::default()).expect("valid sizes");
+    let neutral = NdtNetwork::neutral(NetworkShape::default()).expect("valid sizes");
     let ndt = PolicySpec::Ndt(Default::default());
     let dt: PolicySpec = "dt:alpha=[1.0]".parse().expect("a known policy");
     for nth in 0..4 {
@@ -47,7 +47,7 @@ fn training_is_the_same_on_any_number_of_threads_and_no_worse_than_dt_where_it_c
 
 #[test]
 fn the_neutral_network_compares_as_dt() {
-    let neutral = Network::neutral(NetworkShape::default()).expect("valid sizes");
+    let neutral = NdtNetwork::neutral(NetworkShape::default()).expect("valid sizes");
     let compared = compare(&small(), &neutral, 3, threads(2));
     let row = |name: &str| {
         compared.iter().find(|row| row.policy.starts_with(name)).expect("one of the policies")

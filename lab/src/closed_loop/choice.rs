@@ -1,6 +1,6 @@
 //! The choice of a model and its vote threshold by what they do to flows.
 
-use super::{Comparison, Experiment, KeptRuns, Objective, Oracles, PolicyRuns};
+use super::{Experiment, KeptRuns, Objective, Oracles, PairedRuns, PolicyRuns};
 use dropcast_fabric::{Interval, paired_difference};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{ForestScorer, OperatingPoint, ScoreHistogram};
@@ -10,7 +10,7 @@ use dropcast_pipeline::progress::Progress;
 use dropcast_pipeline::resources::Resources;
 use dropcast_pipeline::traces::LabelledTraces;
 use dropcast_switch::PolicySpec;
-use dropcast_train::{BatchSource, Model};
+use dropcast_train::{BatchSource, TrainedModel};
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const PREDICTED_OVER_DROPS: [f64; 6] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0];
 
 /// A model at a vote threshold, under Credence in a closed loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct ModelAtThreshold {
     /// The model's name.
     pub model: String,
     /// `score > vote_threshold` predicts a drop.
@@ -47,7 +47,7 @@ pub struct Choice {
     /// The objective under Credence that always accepts.
     pub accepting: Option<Interval>,
     /// Everything that was tried.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<ModelAtThreshold>,
     /// Index of the candidate with the largest gain among those that are better; null: none is
     /// better than no model.
     pub chosen: Option<usize>,
@@ -117,7 +117,7 @@ impl<'a> Chooser<'a> {
     /// If a model does not fit the experiment.
     pub fn choose(
         &self,
-        models: &[(String, &Model)],
+        models: &[(String, &TrainedModel)],
         progress: &dyn Progress,
     ) -> Result<Choice, PipelineError> {
         let mut tried = Vec::new();
@@ -138,8 +138,8 @@ impl<'a> Chooser<'a> {
     /// If the model does not fit the experiment.
     pub fn confirm(
         &self,
-        candidate: &Candidate,
-        model: &Model,
+        candidate: &ModelAtThreshold,
+        model: &TrainedModel,
         progress: &dyn Progress,
     ) -> Result<Choice, PipelineError> {
         let confusion = self.scores(model)?.confusion(candidate.vote_threshold);
@@ -149,7 +149,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// How a model scores the arrivals.
-    fn scores(&self, model: &Model) -> Result<ScoreHistogram, PipelineError> {
+    fn scores(&self, model: &TrainedModel) -> Result<ScoreHistogram, PipelineError> {
         let arrivals = self.arrivals.with_features(model.features.clone());
         let arrivals = arrivals.scaled_to(model.switch.buffer_bytes);
         let scorer = ForestScorer::new(&model.forest);
@@ -164,7 +164,7 @@ impl<'a> Chooser<'a> {
 
     fn measure(
         &self,
-        tried: &[(String, &Model, OperatingPoint)],
+        tried: &[(String, &TrainedModel, OperatingPoint)],
         runs: Range<u32>,
         progress: &dyn Progress,
     ) -> Result<Choice, PipelineError> {
@@ -186,11 +186,15 @@ impl<'a> Chooser<'a> {
         Ok(self.judge(tried, &comparison))
     }
 
-    fn judge(&self, tried: &[(String, &Model, OperatingPoint)], comparison: &Comparison) -> Choice {
+    fn judge(
+        &self,
+        tried: &[(String, &TrainedModel, OperatingPoint)],
+        comparison: &PairedRuns,
+    ) -> Choice {
         let seed = self.experiment.traffic.seed;
         let (accepting, others) =
             comparison.policies.split_first().expect("Credence without a model is among them");
-        let candidate = |(tried, runs): (&(String, &Model, OperatingPoint), &PolicyRuns)| {
+        let candidate = |(tried, runs): (&(String, &TrainedModel, OperatingPoint), &PolicyRuns)| {
             let (model, _, OperatingPoint { threshold, confusion }) = tried;
             let gain = self.objective.gain(runs, accepting, seed);
             let harms: Vec<String> = UNHARMED
@@ -199,7 +203,7 @@ impl<'a> Chooser<'a> {
                 .map(str::to_owned)
                 .collect();
             let predicted = confusion.tp + confusion.fp;
-            Candidate {
+            ModelAtThreshold {
                 model: model.clone(),
                 vote_threshold: *threshold,
                 predicted_share: (confusion.total() > 0)
@@ -210,7 +214,7 @@ impl<'a> Chooser<'a> {
                 harms,
             }
         };
-        let candidates: Vec<Candidate> = tried.iter().zip(others).map(candidate).collect();
+        let candidates: Vec<ModelAtThreshold> = tried.iter().zip(others).map(candidate).collect();
         let gain = |place: &usize| candidates[*place].gain.map_or(0.0, |gain| gain.mean);
         let better = (0..candidates.len()).filter(|&place| candidates[place].is_better);
         Choice {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Runs of several policies; run `n` of each has the same seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct PairedRuns {
     /// By policy, in the order of the experiment.
     pub policies: Vec<PolicyRuns>,
 }
@@ -33,7 +33,7 @@ impl PolicyRuns {
     }
 }
 
-impl Comparison {
+impl PairedRuns {
     /// The runs of a policy.
     pub fn runs(&self, policy: &str) -> Option<&PolicyRuns> {
         self.policies.iter().find(|runs| runs.policy == policy)

@@ -1,7 +1,9 @@
 //! How long flows took, by class: distributions of their completion times and slowdowns.
 
 use super::{Experiment, NamedPolicy};
-use dropcast_fabric::{FlowClass, FlowKind, FlowRecord, Sink, SizeBucket, SizeBuckets, quantile};
+use dropcast_fabric::{
+    FabricObserver, FlowClass, FlowKind, FlowRecord, SizeBucket, SizeBuckets, quantile,
+};
 use dropcast_reports::csv::quoted;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -119,7 +121,7 @@ pub(super) struct TimesSink {
     groups: BTreeMap<FlowGroup, Times>,
 }
 
-impl Sink for TimesSink {
+impl FabricObserver for TimesSink {
     fn flow_ended(&mut self, record: &FlowRecord) {
         self.add(FlowGroup::Kind(FlowKind::of(&record.flow)), record);
         let place = self.buckets.place(record.flow.size_bytes);

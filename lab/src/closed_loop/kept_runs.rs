@@ -142,12 +142,12 @@ struct Line {
 
 /// Part `number`, from 1, of `of` equal ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct JobPart {
     number: NonZeroU32,
     of: NonZeroU32,
 }
 
-impl Part {
+impl JobPart {
     /// Those of `tasks` that belong to this part.
     pub(crate) fn of<T>(self, tasks: Vec<T>) -> Vec<T> {
         let (first, step) = (self.number.get() as usize - 1, self.of.get() as usize);
@@ -160,12 +160,12 @@ impl Part {
 #[error("is {0:?}, expected a part and their number, such as 2/4")]
 pub struct NotAPart(String);
 
-impl FromStr for Part {
+impl FromStr for JobPart {
     type Err = NotAPart;
 
     fn from_str(text: &str) -> Result<Self, NotAPart> {
         let parsed = text.split_once('/').and_then(|(number, of)| {
-            let part = Part { number: number.parse().ok()?, of: of.parse().ok()? };
+            let part = JobPart { number: number.parse().ok()?, of: of.parse().ok()? };
             (part.number <= part.of).then_some(part)
         });
         parsed.ok_or_else(|| NotAPart(text.to_owned()))

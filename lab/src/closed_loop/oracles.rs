@@ -5,9 +5,9 @@ use dropcast_fabric::Fabric;
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::read_text;
 use dropcast_pipeline::oracle_file::{oracle_at, read_for_switch};
-use dropcast_switch::policies::ndt::Network;
+use dropcast_switch::policies::ndt::NdtNetwork;
 use dropcast_switch::{ModelKind, PolicyModel, PolicySpec};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub struct Oracles {
     /// Oracles.
-    models: BTreeMap<String, Model>,
+    models: BTreeMap<String, TrainedModel>,
     /// For NDT.
-    networks: BTreeMap<String, Network>,
+    networks: BTreeMap<String, NdtNetwork>,
 }
 
 impl Oracles {
     /// Adds a model under a name.
-    pub fn insert(&mut self, name: impl Into<String>, model: Model) {
+    pub fn insert(&mut self, name: impl Into<String>, model: TrainedModel) {
         self.models.insert(name.into(), model);
     }
 
@@ -50,7 +50,7 @@ impl Oracles {
             self.networks.insert(name.to_owned(), network(name, text)?);
         } else {
             let failed = |source| PipelineError::Model { file: name.to_owned(), source };
-            self.insert(name, Model::from_json(text).map_err(failed)?);
+            self.insert(name, TrainedModel::from_json(text).map_err(failed)?);
         }
         Ok(())
     }
@@ -80,11 +80,11 @@ impl Oracles {
     }
 }
 
-fn read_network(path: &Path) -> Result<Network, PipelineError> {
+fn read_network(path: &Path) -> Result<NdtNetwork, PipelineError> {
     network(&path.display().to_string(), &read_text(path)?)
 }
 
-fn network(file: &str, text: &str) -> Result<Network, PipelineError> {
+fn network(file: &str, text: &str) -> Result<NdtNetwork, PipelineError> {
     serde_json::from_str(text).map_err(|error| {
         let problem = format!("{error}; expected the network that `dropcast-ndt train` writes");
         PipelineError::unfit(file, problem)

@@ -3,12 +3,12 @@
 use super::flow_times::{TimesOfRun, TimesSink};
 use super::job::Job;
 use super::kept_runs::encoded;
-use super::{Comparison, Experiment, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns};
+use super::{Experiment, JobPart, KeptRuns, NamedPolicy, Oracles, PairedRuns, PolicyRuns};
 use dropcast_data::DataError;
 use dropcast_data::Threads;
 use dropcast_fabric::{
-    Decisions, Episode, EpisodeError, Fabric, Flow, FlowList, RunSummary, Simulation,
-    SimulationOutcome, Sink, Summarizer, Workload,
+    Decisions, Episode, EpisodeError, Fabric, FabricObserver, Flow, FlowList, RunSummary,
+    Simulation, SimulationOutcome, Summarizer, Workload,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::progress::{Progress, check};
@@ -151,7 +151,7 @@ impl Prepared {
         &self,
         policy: &NamedPolicy,
         run: u32,
-        sink: &mut impl Sink,
+        sink: &mut impl FabricObserver,
     ) -> Result<SimulationOutcome, PipelineError> {
         let fabric = self.fabric(run)?;
         let traffic = self.traffic(&fabric, run)?;
@@ -293,7 +293,7 @@ impl Prepared {
         &self,
         resources: &Resources,
         progress: &dyn Progress,
-    ) -> Result<Comparison, PipelineError> {
+    ) -> Result<PairedRuns, PipelineError> {
         self.note_sizes(progress);
         self.compare_runs(0..self.experiment.runs, resources, progress)
     }
@@ -313,7 +313,7 @@ impl Prepared {
         runs: Range<u32>,
         resources: &Resources,
         progress: &dyn Progress,
-    ) -> Result<Comparison, PipelineError> {
+    ) -> Result<PairedRuns, PipelineError> {
         self.ask_fleet(runs.clone(), progress)?;
         self.compare_by(runs, resources, progress, |policy, run| self.summarize(policy, run))
     }
@@ -324,7 +324,7 @@ impl Prepared {
         resources: &Resources,
         progress: &dyn Progress,
         summarize: impl Fn(&NamedPolicy, u32) -> Result<RunSummary, PipelineError> + Sync,
-    ) -> Result<Comparison, PipelineError> {
+    ) -> Result<PairedRuns, PipelineError> {
         let policies = &self.experiment.policies;
         let all_runs = |policy| runs.clone().map(move |run| (policy, run));
         let tasks = policies.iter().flat_map(all_runs).collect();
@@ -336,7 +336,7 @@ impl Prepared {
             policy: policy.label.clone(),
             runs: summaries.by_ref().take(runs.len()).collect(),
         });
-        Ok(Comparison { policies: policies.collect() })
+        Ok(PairedRuns { policies: policies.collect() })
     }
 
     /// Simulates a part of the runs of [`Prepared::compare`] into the [`KeptRuns`], and returns how many they are.
@@ -345,7 +345,7 @@ impl Prepared {
     /// If a flow does not fit the fabric, or a run cannot be kept.
     pub fn simulate_part(
         &self,
-        part: Part,
+        part: JobPart,
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<usize, PipelineError> {
@@ -365,7 +365,7 @@ impl Prepared {
 /// If the job is of another version, or a run cannot be kept.
 pub fn simulate_share(
     job: &str,
-    part: Part,
+    part: JobPart,
     kept: Arc<KeptRuns>,
     resources: &Resources,
     progress: &dyn Progress,

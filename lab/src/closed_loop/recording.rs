@@ -6,7 +6,7 @@ use dropcast_data::{
     DataError, Event, EventBatch, EventWriter, TableColumn, TableWriter, write_atomic,
 };
 use dropcast_fabric::{
-    DroppedPacket, FlowClass, FlowRecord, Occupancy, RunSummary, Sink, Telemetry,
+    DroppedPacket, FabricObserver, FlowClass, FlowRecord, Occupancy, RunSummary, Telemetry,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::files::work_folder::WorkFolder;
@@ -218,7 +218,7 @@ impl<const EVENTS: bool, const TELEMETRY: bool> Recording<EVENTS, TELEMETRY> {
     }
 }
 
-impl<const EVENTS: bool, const TELEMETRY: bool> Sink for Recording<EVENTS, TELEMETRY> {
+impl<const EVENTS: bool, const TELEMETRY: bool> FabricObserver for Recording<EVENTS, TELEMETRY> {
     const WANTS_EVENTS: bool = EVENTS;
     const WANTS_TELEMETRY: bool = TELEMETRY;
 

@@ -1,6 +1,6 @@
 //! A comparison with intervals, and which differences are beyond them.
 
-use super::{Comparison, Experiment, NamedPolicy};
+use super::{Experiment, NamedPolicy, PairedRuns};
 use dropcast_fabric::{Interval, RunSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub struct MetricSummary {
     pub is_beyond_noise: Option<bool>,
 }
 
-impl Comparison {
+impl PairedRuns {
     /// With intervals, and compared with the first policy.
     pub fn summary(&self, experiment: &Experiment) -> ExperimentSummary {
         let seed = experiment.traffic.seed;

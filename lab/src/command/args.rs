@@ -1,10 +1,10 @@
 //! Arguments of `dropcast-lab`.
 
-use crate::closed_loop::{NamedPolicy, Part, RunFile};
+use crate::closed_loop::{JobPart, NamedPolicy, RunFile};
 use crate::refine::RefineSettings;
 use crate::reproduce::Figure;
 use clap::{Args, Parser, Subcommand};
-use dropcast_terminal::Format;
+use dropcast_terminal::OutputFormat;
 use dropcast_terminal::shell_files::{CompletionsArgs, ManArgs};
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub(super) struct SimulateArgs {
     pub(super) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
     #[arg(long, value_name = "K/N", requires = "keep", conflicts_with = "output")]
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<JobPart>,
     /// Files of each run; all but telemetry unless given.
     #[arg(long, value_enum, value_name = "FILE,...", value_delimiter = ',', requires = "output")]
     pub(super) record: Vec<RunFile>,
@@ -69,7 +69,7 @@ pub(super) struct SimulateArgs {
     pub(super) output: Option<PathBuf>,
     /// Format of the summary.
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: OutputFormat,
 }
 
 /// Find where an oracle pays: compare policies in the fabric over many conditions
@@ -105,10 +105,10 @@ pub(super) struct MapArgs {
     pub(super) keep: Option<PathBuf>,
     /// Only simulate a part of the runs into --keep, such as 2/4 on the second of four machines.
     #[arg(long, value_name = "K/N", requires = "keep", conflicts_with = "output")]
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<JobPart>,
     /// How the summary is printed.
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: OutputFormat,
 }
 
 /// The loop chooses votes, all rows train, and each round trains one seed.
@@ -153,7 +153,7 @@ pub(super) struct RefineArgs {
     pub(super) output: PathBuf,
     /// How the rounds are printed.
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: OutputFormat,
 }
 
 /// Reproduce a figure of a paper: numbers as CSV, picture as SVG.

@@ -1,13 +1,13 @@
 //! What to deploy, by what was found.
 
-use super::findings::{Counts, Difference, SettingTally, control_false_discoveries};
+use super::findings::{Difference, PairCounts, SettingTally, control_false_discoveries};
 use super::point::MapPoint;
 use super::settings::{Kind, Subject};
 use serde::Serialize;
 
 /// What to deploy at all points of a map alike.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Advice {
+pub struct MapAdvice {
     /// The policy that predicts nothing to set everywhere: the one that is worse than the best of a pair by more than a
     /// tenth in the fewest; of equals, the one whose regrets there have the smallest sum.
     pub setting: Option<SettingTally>,
@@ -28,7 +28,7 @@ pub struct Advised {
     /// Pairs of a point and a measure, against the setting. The false discovery rate of those in which it is better holds for
     /// all policies that it was chosen from together, that of those in which it is worse for it alone. So both counts err
     /// against it.
-    pub counts: Counts,
+    pub counts: PairCounts,
     /// Whether it is better somewhere and worse nowhere: then it can be deployed.
     pub is_harmless: bool,
 }
@@ -36,14 +36,14 @@ pub struct Advised {
 /// A policy's differences from the setting, one for each pair of a point and a measure.
 type OverSetting = (String, Vec<Difference>);
 
-impl Advice {
+impl MapAdvice {
     /// `settings` are those of the tally of these points, `subjects` all policies that ran.
     pub(super) fn new(
         settings: &[SettingTally],
         subjects: &[Subject],
         points: &[MapPoint],
     ) -> Self {
-        let Some(setting) = settings.first() else { return Advice::default() };
+        let Some(setting) = settings.first() else { return MapAdvice::default() };
         let best = |is_wanted: fn(Kind) -> bool| {
             let of_kind = subjects.iter().filter(|subject| is_wanted(subject.kind));
             let over =
@@ -53,7 +53,7 @@ impl Advice {
         let is_alpha = |tally: &&SettingTally| {
             subjects.iter().any(|subject| subject.name == tally.policy && subject.is_alpha())
         };
-        Advice {
+        MapAdvice {
             setting: Some(setting.clone()),
             alpha: settings.iter().find(is_alpha).cloned(),
             addition: best(|kind| matches!(kind, Kind::Rule | Kind::Oracle)),
@@ -81,16 +81,16 @@ impl Advised {
     /// The best of those that are better somewhere: without harm if there is one, then by what they gain more than they
     /// harm. The first of equals: rules are listed before oracles, and need no training.
     fn best(mut policies: Vec<OverSetting>) -> Option<Self> {
-        let count = |(_, differences): &OverSetting| Counts::of(differences.iter());
+        let count = |(_, differences): &OverSetting| PairCounts::of(differences.iter());
         control_false_discoveries(policies.iter_mut().flat_map(|(_, all)| all).collect());
         let better: Vec<u64> = policies.iter().map(|own| count(own).better).collect();
         for (_, own) in &mut policies {
             control_false_discoveries(own.iter_mut().collect());
         }
         let counts =
-            policies.iter().zip(better).map(|(own, better)| Counts { better, ..count(own) });
+            policies.iter().zip(better).map(|(own, better)| PairCounts { better, ..count(own) });
         let gaining = policies.iter().zip(counts).filter(|(_, counts)| counts.better > 0);
-        let rank = |(_, Counts { better, worse, .. }): &(&OverSetting, Counts)| {
+        let rank = |(_, PairCounts { better, worse, .. }): &(&OverSetting, PairCounts)| {
             (*worse == 0, *better as i64 - *worse as i64)
         };
         let best =
@@ -106,7 +106,7 @@ impl Advised {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::findings::Verdict;
+    use crate::map::findings::Significance;
     use dropcast_fabric::Interval;
 
     /// Twenty differences, of which so many are for the better with this p-value, and so many for the worse.
@@ -121,7 +121,7 @@ mod tests {
                 advantage: Interval { values: 8, mean, bounds: None },
                 relative: None,
                 p_value: Some(p),
-                verdict: Verdict::Unclear,
+                verdict: Significance::Unclear,
             }
         };
         let over = |&(policy, better, worse): &(&str, usize, usize)| {
@@ -135,7 +135,7 @@ mod tests {
         let found = [("rule", 8, 1), ("gated", 5, 0), ("forest", 5, 0)];
         let addition = best(&found, 1e-9).expect("two are harmless");
         assert_eq!((addition.policy.as_str(), addition.is_harmless), ("gated", true));
-        assert_eq!(addition.counts, Counts { better: 5, worse: 0, tests: 20 });
+        assert_eq!(addition.counts, PairCounts { better: 5, worse: 0, tests: 20 });
         let chips = best(&[("lqd", 9, 3), ("occamy", 7, 0)], 1e-9).expect("both gain");
         assert_eq!(chips.policy, "occamy");
     }

@@ -70,14 +70,14 @@ type Apply = Rc<dyn Fn(&mut Experiment)>;
 
 /// An axis of a grid, whether it has values or not.
 struct Values {
-    axis: Axis,
+    axis: MapAxis,
     changes: Changes,
     apply: Vec<Apply>,
 }
 
 /// An axis, and the names of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Axis {
+pub struct MapAxis {
     /// Its name in a grid.
     pub name: &'static str,
     /// What it measures, in words.
@@ -88,7 +88,7 @@ pub struct Axis {
 
 /// A point of a grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Condition {
+pub struct MapCondition {
     /// The grid.
     pub grid: String,
     /// The value of each axis that the grid sets, by the axis' name.
@@ -102,7 +102,7 @@ impl Grid {
     }
 
     /// The axes that it sets, in order.
-    pub fn axes(&self) -> Vec<Axis> {
+    pub fn axes(&self) -> Vec<MapAxis> {
         self.set().into_iter().map(|values| values.axis).collect()
     }
 
@@ -191,11 +191,11 @@ impl Grid {
     }
 
     /// Its points: `base` under each combination of values, the last axis first.
-    pub(super) fn points(&self, base: &Experiment) -> Vec<(Condition, Experiment)> {
-        let condition = Condition { grid: self.name.clone(), at: Vec::new() };
+    pub(super) fn points(&self, base: &Experiment) -> Vec<(MapCondition, Experiment)> {
+        let condition = MapCondition { grid: self.name.clone(), at: Vec::new() };
         let mut points = vec![(condition, base.clone())];
         for Values { axis, apply, .. } in self.set() {
-            let with = |(condition, experiment): &(Condition, Experiment)| -> Vec<_> {
+            let with = |(condition, experiment): &(MapCondition, Experiment)| -> Vec<_> {
                 let value = |(value, apply): (&String, &Apply)| {
                     let (mut condition, mut experiment) = (condition.clone(), experiment.clone());
                     condition.at.push((axis.name, value.clone()));
@@ -210,7 +210,7 @@ impl Grid {
     }
 }
 
-impl Condition {
+impl MapCondition {
     /// The value of an axis, if the grid sets it.
     pub fn value(&self, axis: &str) -> Option<&str> {
         self.at.iter().find(|(name, _)| *name == axis).map(|(_, value)| value.as_str())
@@ -229,7 +229,7 @@ fn axis<T: Clone + Serialize + 'static>(
         let own = value.clone();
         Rc::new(move |to| apply(to, &own))
     };
-    let axis = Axis { name, label, values: values.iter().map(text).collect() };
+    let axis = MapAxis { name, label, values: values.iter().map(text).collect() };
     Values { axis, changes, apply: values.iter().map(one).collect() }
 }
 
@@ -294,10 +294,9 @@ impl TryFrom<String> for TransportMix {
                     (number, name.trim())
                 }
             };
-            let known = Transport::ALL.into_iter().find(|transport| transport.name() == name);
-            let names = || Transport::ALL.map(Transport::name).join(", ");
-            let transport = known.ok_or_else(|| {
-                format!("{text:?}: {name:?} is no transport; expected one of {}", names())
+            let transport = name.parse().map_err(|_| {
+                let names = Transport::NAMES.join(", ");
+                format!("{text:?}: {name:?} is no transport; expected one of {names}")
             })?;
             Ok((transport, share))
         };

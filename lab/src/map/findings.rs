@@ -4,7 +4,7 @@
 //! chosen on other runs than those that are compared, so its mean is not the luckiest of many.
 
 use super::settings::{Kind, LQD, MapSettings, MeasureName, Subject};
-use crate::closed_loop::Comparison;
+use crate::closed_loop::PairedRuns;
 use dropcast_fabric::{Interval, largest_discovery, p_value};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// One measure at one point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct MapFinding {
     /// The measure.
     pub measure: MeasureName,
     /// The best policy that predicts nothing, by its mean over the runs that are chosen on; null where
@@ -68,13 +68,13 @@ pub struct Difference {
     pub p_value: Option<f64>,
     /// What can be said if [`FALSE_DISCOVERY_RATE`] holds for all points and measures of the map, for this
     /// policy and kind of rival.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
 /// Whether a difference is more than chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Significance {
     /// The policy is better.
     Better,
     /// It is worse.
@@ -91,7 +91,7 @@ pub struct Tally {
     pub points: u64,
     /// Pairs of a point and a measure.
     pub pairs: u64,
-    /// By policy, in the order of [`Finding::policies`].
+    /// By policy, in the order of [`MapFinding::policies`].
     pub policies: Vec<PolicyTally>,
     /// By policy that predicts nothing, the one to set everywhere first.
     pub settings: Vec<SettingTally>,
@@ -104,7 +104,7 @@ pub struct SettingTally {
     pub policy: String,
     /// Pairs in which it is the best of its kind.
     pub best: u64,
-    /// Median of [`Finding::regrets`].
+    /// Median of [`MapFinding::regrets`].
     pub median_regret: Option<f64>,
     /// Pairs in which it is worse than the best by more than a tenth.
     pub worse_by_a_tenth: u64,
@@ -116,13 +116,13 @@ pub struct PolicyTally {
     /// The policy's short name.
     pub policy: String,
     /// Against the best policy that predicts nothing.
-    pub over_plain: Counts,
+    pub over_plain: PairCounts,
     /// Against the best alpha; null if none is listed.
-    pub over_alpha: Option<Counts>,
+    pub over_alpha: Option<PairCounts>,
     /// Against LQD; null for LQD itself.
-    pub over_lqd: Option<Counts>,
+    pub over_lqd: Option<PairCounts>,
     /// Against the policy that it runs over; null if it runs over none, or that is not listed.
-    pub over_base: Option<Counts>,
+    pub over_base: Option<PairCounts>,
     /// How much of LQD's gain over the best policy that predicts nothing this policy has, where LQD gains: of all
     /// measures, and by [`MeasureName::subject`].
     pub share_of_gain: Vec<SubjectShare>,
@@ -130,7 +130,7 @@ pub struct PolicyTally {
 
 /// Pairs of a point and a measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct PairCounts {
     /// In which the policy is better.
     pub better: u64,
     /// In which it is worse.
@@ -150,9 +150,9 @@ pub struct SubjectShare {
     pub median: Option<f64>,
 }
 
-impl Finding {
+impl MapFinding {
     /// Without verdicts, which depend on the other points ([`judge`]).
-    pub(super) fn new(settings: &MapSettings, measure: &MeasureName, runs: &Comparison) -> Self {
+    pub(super) fn new(settings: &MapSettings, measure: &MeasureName, runs: &PairedRuns) -> Self {
         let subjects = settings.subjects();
         let point = Point { settings, measure, runs };
         let best_plain = point.best(&subjects, |own| own.kind == Kind::Plain);
@@ -171,7 +171,7 @@ impl Finding {
         };
         let is_compared = |subject: &&Subject| subject.kind != Kind::Plain;
         let name = |best: &Subject| best.name.clone();
-        Finding {
+        MapFinding {
             measure: measure.clone(),
             best_plain: best_plain.map(name),
             best_alpha: best_alpha.map(name),
@@ -193,12 +193,12 @@ impl Finding {
     /// LQD's advantage over the best policy that predicts nothing, where it is found to be better.
     pub fn gain(&self) -> Option<f64> {
         let over = self.lqd()?.over_plain.as_ref()?;
-        (over.verdict == Verdict::Better).then_some(over.advantage.mean)
+        (over.verdict == Significance::Better).then_some(over.advantage.mean)
     }
 }
 
 /// Gives every difference its verdict, and then the shares of LQD's gains.
-pub(super) fn judge(findings: &mut [&mut Finding]) {
+pub(super) fn judge(findings: &mut [&mut MapFinding]) {
     let parts: [fn(&mut Compared) -> Option<&mut Difference>; 4] = [
         |own| own.over_plain.as_mut(),
         |own| own.over_alpha.as_mut(),
@@ -225,9 +225,9 @@ pub(super) fn control_false_discoveries(differences: Vec<&mut Difference>) {
     for own in differences {
         let is_discovery = own.p_value.zip(largest).is_some_and(|(p, most)| p <= most);
         own.verdict = match is_discovery {
-            true if own.advantage.mean > 0.0 => Verdict::Better,
-            true if own.advantage.mean < 0.0 => Verdict::Worse,
-            _ => Verdict::Unclear,
+            true if own.advantage.mean > 0.0 => Significance::Better,
+            true if own.advantage.mean < 0.0 => Significance::Worse,
+            _ => Significance::Unclear,
         };
     }
 }
@@ -249,7 +249,7 @@ impl Difference {
             advantage: interval,
             relative: mean.map(|mean| interval.mean / mean),
             p_value: p_value(&advantages),
-            verdict: Verdict::default(),
+            verdict: Significance::default(),
         })
     }
 }
@@ -259,7 +259,7 @@ struct Point<'a> {
     settings: &'a MapSettings,
     measure: &'a MeasureName,
     /// All runs of a rival: those that are compared, then those that it is chosen on.
-    runs: &'a Comparison,
+    runs: &'a PairedRuns,
 }
 
 impl Point<'_> {
@@ -303,8 +303,8 @@ impl Point<'_> {
 
 impl Tally {
     /// Of the findings of each point.
-    pub(super) fn count(points: &[&[Finding]]) -> Self {
-        let all: Vec<&Finding> = points.iter().copied().flatten().collect();
+    pub(super) fn count(points: &[&[MapFinding]]) -> Self {
+        let all: Vec<&MapFinding> = points.iter().copied().flatten().collect();
         let plain = all.first().map_or_else(Vec::new, |first| first.regrets.keys().collect());
         let mut settings: Vec<_> =
             plain.into_iter().map(|policy| SettingTally::count(policy, &all)).collect();
@@ -334,7 +334,7 @@ impl Tally {
 }
 
 /// Those of a policy, in all pairs where it has one.
-fn regrets<'a>(policy: &'a str, all: &'a [&Finding]) -> impl Iterator<Item = f64> + 'a {
+fn regrets<'a>(policy: &'a str, all: &'a [&MapFinding]) -> impl Iterator<Item = f64> + 'a {
     all.iter().filter_map(|finding| *finding.regrets.get(policy)?)
 }
 
@@ -343,8 +343,8 @@ fn is_worse_by_a_tenth(regret: &f64) -> bool {
 }
 
 impl SettingTally {
-    fn count(policy: &str, all: &[&Finding]) -> Self {
-        let is_best = |finding: &&&Finding| finding.best_plain.as_deref() == Some(policy);
+    fn count(policy: &str, all: &[&MapFinding]) -> Self {
+        let is_best = |finding: &&&MapFinding| finding.best_plain.as_deref() == Some(policy);
         let regrets: Vec<f64> = regrets(policy, all).collect();
         SettingTally {
             policy: policy.to_owned(),
@@ -357,12 +357,12 @@ impl SettingTally {
 }
 
 impl PolicyTally {
-    fn count(policy: &str, all: &[&Finding]) -> Self {
+    fn count(policy: &str, all: &[&MapFinding]) -> Self {
         let own = || all.iter().filter_map(|finding| Some((*finding, finding.policy(policy)?)));
         let over_plain = own().filter_map(|(_, own)| own.over_plain.as_ref());
         let counts = |part: fn(&Compared) -> Option<&Difference>| {
             let differences: Vec<_> = own().filter_map(|(_, own)| part(own)).collect();
-            (!differences.is_empty()).then(|| Counts::of(differences.into_iter()))
+            (!differences.is_empty()).then(|| PairCounts::of(differences.into_iter()))
         };
         let mut shares: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for (finding, own) in own() {
@@ -378,7 +378,7 @@ impl PolicyTally {
         };
         PolicyTally {
             policy: policy.to_owned(),
-            over_plain: Counts::of(over_plain),
+            over_plain: PairCounts::of(over_plain),
             over_alpha: counts(|own| own.over_alpha.as_ref()),
             over_lqd: counts(|own| own.over_lqd.as_ref()),
             over_base: counts(|own| own.over_base.as_ref()),
@@ -387,13 +387,13 @@ impl PolicyTally {
     }
 }
 
-impl Counts {
+impl PairCounts {
     pub(super) fn of<'a>(differences: impl Iterator<Item = &'a Difference>) -> Self {
-        let mut counts = Counts::default();
+        let mut counts = PairCounts::default();
         for difference in differences {
             counts.tests += 1;
-            counts.better += u64::from(difference.verdict == Verdict::Better);
-            counts.worse += u64::from(difference.verdict == Verdict::Worse);
+            counts.better += u64::from(difference.verdict == Significance::Better);
+            counts.worse += u64::from(difference.verdict == Significance::Worse);
         }
         counts
     }

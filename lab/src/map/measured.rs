@@ -1,12 +1,12 @@
 //! Runs of every policy under every condition.
 
-use super::advice::Advice;
-use super::conditions::Condition;
-use super::findings::{Finding, Tally, judge};
+use super::advice::MapAdvice;
+use super::conditions::MapCondition;
+use super::findings::{MapFinding, Tally, judge};
 use super::point::MapPoint;
 use super::settings::{MapSettings, MeasureName, Subject};
 use crate::closed_loop::{
-    Comparison, KeptRuns, NamedPolicy, Oracles, Part, PolicyRuns, Prepared, in_parallel, run_all,
+    JobPart, KeptRuns, NamedPolicy, Oracles, PairedRuns, PolicyRuns, Prepared, in_parallel, run_all,
 };
 use crate::fabric_oracle::{train_oracles, training_experiment_for};
 use dropcast_pipeline::PipelineError;
@@ -32,7 +32,7 @@ pub struct Map {
     /// How many points and measures hold a gain, and how many by chance.
     pub tally: Tally,
     /// What to deploy.
-    pub advice: Advice,
+    pub advice: MapAdvice,
     /// By point, in the order of the grids.
     pub points: Vec<MapPoint>,
 }
@@ -49,12 +49,12 @@ pub fn map(
 ) -> Result<Map, PipelineError> {
     let (measured, prepared) = prepare(settings, kept, resources, progress)?;
     let mut points = measure(&measured, prepared, resources, progress)?;
-    let mut all: Vec<&mut Finding> =
+    let mut all: Vec<&mut MapFinding> =
         points.iter_mut().flat_map(|point| &mut point.findings).collect();
     judge(&mut all);
-    let findings: Vec<&[Finding]> = points.iter().map(|point| &point.findings[..]).collect();
+    let findings: Vec<&[MapFinding]> = points.iter().map(|point| &point.findings[..]).collect();
     let tally = Tally::count(&findings);
-    let advice = Advice::new(&tally.settings, &measured.subjects(), &points);
+    let advice = MapAdvice::new(&tally.settings, &measured.subjects(), &points);
     Ok(Map {
         settings: settings.clone(),
         has_oracles: !measured.oracles.is_empty(),
@@ -70,7 +70,7 @@ pub fn map(
 /// If a setting is wrong, before the first run, or a run cannot be kept.
 pub fn simulate_part(
     settings: &MapSettings,
-    part: Part,
+    part: JobPart,
     kept: Arc<KeptRuns>,
     resources: &Resources,
     progress: &dyn Progress,
@@ -90,7 +90,7 @@ fn prepare(
     kept: Option<Arc<KeptRuns>>,
     resources: &Resources,
     progress: &dyn Progress,
-) -> Result<(MapSettings, Vec<(Condition, Prepared)>), PipelineError> {
+) -> Result<(MapSettings, Vec<(MapCondition, Prepared)>), PipelineError> {
     let mut settings = settings.clone();
     let mut points = settings.points()?;
     let named: Vec<_> = settings.oracles.iter().collect();
@@ -144,7 +144,7 @@ fn prepare(
 fn tasks<'a>(
     settings: &MapSettings,
     subjects: &'a [Subject],
-    prepared: &'a [(Condition, Prepared)],
+    prepared: &'a [(MapCondition, Prepared)],
 ) -> Vec<(&'a Prepared, &'a NamedPolicy, u32)> {
     let runs = |subject: &Subject| 0..subject.runs(settings);
     prepared
@@ -184,7 +184,7 @@ pub fn map_into(
 
 fn measure(
     settings: &MapSettings,
-    prepared: Vec<(Condition, Prepared)>,
+    prepared: Vec<(MapCondition, Prepared)>,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Vec<MapPoint>, PipelineError> {
@@ -202,7 +202,7 @@ fn measure(
             let runs = summaries.by_ref().take(subject.runs(settings) as usize).collect();
             policies.push(PolicyRuns { policy: subject.policy.label.clone(), runs });
         }
-        points.push(MapPoint::new(settings, condition, &Comparison { policies }));
+        points.push(MapPoint::new(settings, condition, &PairedRuns { policies }));
     }
     progress.end(&format!("{} points, {all} runs", points.len()));
     Ok(points)

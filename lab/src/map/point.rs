@@ -1,9 +1,9 @@
 //! What was measured at one point, and what was found there.
 
-use super::conditions::Condition;
-use super::findings::{BOOTSTRAP_SEED, Finding};
+use super::conditions::MapCondition;
+use super::findings::{BOOTSTRAP_SEED, MapFinding};
 use super::settings::{MapSettings, MeasureName, Subject};
-use crate::closed_loop::{Comparison, PolicyRuns};
+use crate::closed_loop::{PairedRuns, PolicyRuns};
 use dropcast_fabric::Interval;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Serialize)]
 pub struct MapPoint {
     /// Where it is.
-    pub condition: Condition,
+    pub condition: MapCondition,
     /// By policy, then by measure: the value of each run, and their mean; null where undefined.
     pub values: Vec<PolicyValues>,
     /// By measure.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<MapFinding>,
 }
 
 /// What one policy came to at one point.
@@ -42,8 +42,8 @@ pub struct MeasuredValues {
 impl MapPoint {
     pub(super) fn new(
         settings: &MapSettings,
-        condition: Condition,
-        comparison: &Comparison,
+        condition: MapCondition,
+        comparison: &PairedRuns,
     ) -> Self {
         let values = |(subject, runs): (Subject, &PolicyRuns)| PolicyValues {
             policy: subject.name,
@@ -56,13 +56,13 @@ impl MapPoint {
             findings: settings
                 .measures
                 .iter()
-                .map(|measure| Finding::new(settings, measure, comparison))
+                .map(|measure| MapFinding::new(settings, measure, comparison))
                 .collect(),
         }
     }
 
     /// What was found in a measure.
-    pub fn finding(&self, measure: &MeasureName) -> Option<&Finding> {
+    pub fn finding(&self, measure: &MeasureName) -> Option<&MapFinding> {
         self.findings.iter().find(|finding| finding.measure == *measure)
     }
 }

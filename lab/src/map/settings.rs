@@ -1,6 +1,6 @@
 //! What a map compares, as a file says it.
 
-use super::conditions::{Changes, Condition, Grid};
+use super::conditions::{Changes, Grid, MapCondition};
 use crate::closed_loop::{Experiment, MOST_RUNS, NamedPolicy, lqd, usual_policies};
 use crate::fabric_oracle::default_oracles;
 use dropcast_fabric::{
@@ -149,7 +149,7 @@ impl MapSettings {
     ///
     /// # Errors
     /// If a measure is unknown, or too few runs are asked for.
-    pub(super) fn points(&self) -> Result<Vec<(Condition, Experiment)>, PipelineError> {
+    pub(super) fn points(&self) -> Result<Vec<(MapCondition, Experiment)>, PipelineError> {
         for (name, runs) in [("runs", self.runs), ("choosing_runs", self.choosing_runs)] {
             if !(2..=MOST_RUNS).contains(&runs) {
                 let problem = format!("is {runs}, expected at least 2 and at most {MOST_RUNS}");

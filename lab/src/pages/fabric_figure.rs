@@ -7,7 +7,7 @@ use crate::reproduce::fabric::{
     smartbuf_bursts,
 };
 use dropcast_fabric::{MetricUnit, quantile};
-use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series, Unit};
+use dropcast_reports::plot::{Axis, AxisScale, LineFigure, Point, Series, Unit};
 use std::fmt::Write as _;
 
 /// One row per point and policy; for figures of metrics the mean and the 95% interval of each, for
@@ -108,14 +108,14 @@ fn metric_panel(measured: &MeasuredFigure, metric: &str) -> LineFigure {
             | Vary::TimeMs
             | Vary::Lambda
             | Vary::CountingRtts => x,
-            Vary::UpdateRtts => x.scale(Scale::Log10),
-            Vary::Flips => x.scale(Scale::Log10).with_zero(),
+            Vary::UpdateRtts => x.scale(AxisScale::Log10),
+            Vary::Flips => x.scale(AxisScale::Log10).with_zero(),
         },
         y: Axis::new(label).unit(unit).scale(match own.unit {
             MetricUnit::Share | MetricUnit::BitsPerSecond | MetricUnit::GigabitsPerSecond => {
-                Scale::Linear
+                AxisScale::Linear
             }
-            _ => Scale::Log10,
+            _ => AxisScale::Log10,
         }),
         series: measured.policies().iter().map(series).collect(),
         notes: vec![scale_words(measured)],
@@ -134,7 +134,7 @@ fn distribution(measured: &MeasuredFigure, point: f64) -> LineFigure {
     LineFigure {
         title: format!("{}: {}, {varied} {at}", number(figure), figure.title),
         description: format!("Share of all flows within a slowdown, by policy, {varied} {at}."),
-        x: Axis::new("slowdown (all flows)").scale(Scale::Log10),
+        x: Axis::new("slowdown (all flows)").scale(AxisScale::Log10),
         y: Axis::new("share of flows, %").unit(Unit::Percent).range(0.0, 1.0),
         series: measured.policies().iter().map(series).collect(),
         notes: vec![scale_words(measured)],

@@ -3,7 +3,7 @@
 use crate::reproduce::fig15::{Fig15Row, Recipe};
 use dropcast_forest::PartMetrics;
 use dropcast_reports::figure15::{DEPTH, PAPER_AT_4_TREES};
-use dropcast_reports::plot::{Axis, LineFigure, Point, Scale, Series};
+use dropcast_reports::plot::{Axis, AxisScale, LineFigure, Point, Series};
 
 /// The scores in the figure's order; undefined ones are `None`.
 fn scores(row: &Fig15Row) -> [(&'static str, Option<f64>); 6] {
@@ -39,7 +39,7 @@ pub fn figure(rows: &[Fig15Row], recipe: &Recipe) -> LineFigure {
         description: format!(
             "Accuracy, precision, recall, F1 and the inverse of eta on the test rows, for forests of 1 to 128 trees of depth {DEPTH}."
         ),
-        x: Axis::new("trees").scale(Scale::Log2),
+        x: Axis::new("trees").scale(AxisScale::Log2),
         y: Axis::new("score").range(0.0, 1.0),
         series: series.filter(|series| !series.points.is_empty()).collect(),
         notes: vec![

@@ -3,7 +3,7 @@
 use super::experiment_text::significant;
 use crate::closed_loop::{AtShare, FlowGroup, FlowMeasure, FlowTimes};
 use dropcast_reports::plot::{
-    Axis, BarFigure, BarGroup, LineFigure, Page, Point, Scale, Series, Unit,
+    Axis, AxisScale, BarFigure, BarGroup, LineFigure, Page, Point, Series, Unit,
 };
 
 /// The percentiles that are drawn as bars: their names, and the shares of the flows.
@@ -60,7 +60,7 @@ fn lines(own: &[&FlowTimes], group: FlowGroup, measure: FlowMeasure) -> LineFigu
             group.words(),
             measure_words(measure)
         ),
-        x: x.scale(Scale::Log10),
+        x: x.scale(AxisScale::Log10),
         y: Axis::new("share of flows, %").unit(Unit::Percent).range(0.0, 1.0),
         series: own.iter().map(series).collect(),
         ..LineFigure::default()

@@ -2,8 +2,8 @@
 
 use super::metric_label::metric_label;
 use crate::map::{
-    Advised, Condition, Counts, Difference, FALSE_DISCOVERY_RATE, Finding, Grid, Map, MapPoint,
-    MeasureName, PolicyTally, PolicyValues, SettingTally, Verdict,
+    Advised, Difference, FALSE_DISCOVERY_RATE, Grid, Map, MapCondition, MapFinding, MapPoint,
+    MeasureName, PairCounts, PolicyTally, PolicyValues, SettingTally, Significance,
 };
 use dropcast_fabric::Recovery;
 use dropcast_reports::PageError;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// One row per point, policy and measure: the grid, the value of each axis that it sets, the mean
 /// over the runs, the ends of its 95% interval; then the best policy that predicts nothing, chosen on other runs,
-/// and whether this one is `better` than it, `worse` or `unclear` ([`Verdict`]). A field is empty where there is no
+/// and whether this one is `better` than it, `worse` or `unclear` ([`Significance`]). A field is empty where there is no
 /// value. RFC 4180 with `\n`.
 pub fn csv(map: &Map) -> String {
     let names = Grid::names();
@@ -48,11 +48,11 @@ pub fn csv(map: &Map) -> String {
     out
 }
 
-fn verdict(verdict: Verdict) -> &'static str {
+fn verdict(verdict: Significance) -> &'static str {
     match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Unclear => "unclear",
+        Significance::Better => "better",
+        Significance::Worse => "worse",
+        Significance::Unclear => "unclear",
     }
 }
 
@@ -78,8 +78,8 @@ pub fn summary(map: &Map) -> String {
     let mut text = headline(map);
     text.push_str(&settings(map));
     text.push_str(&gains(map));
-    text.push_str(&verdicts(map, Verdict::Better));
-    text.push_str(&verdicts(map, Verdict::Worse));
+    text.push_str(&verdicts(map, Significance::Better));
+    text.push_str(&verdicts(map, Significance::Worse));
     text.push_str(&advice(map));
     text
 }
@@ -112,7 +112,7 @@ fn advice(map: &Map) -> String {
         }
     }
     let setting = advice.setting.as_ref().map_or("", |setting| &setting.policy);
-    let found = |Advised { counts: Counts { better, worse, .. }, .. }: &Advised| {
+    let found = |Advised { counts: PairCounts { better, worse, .. }, .. }: &Advised| {
         format!("better than {setting} in {better} of {} pairs, worse in {worse}", tally.pairs)
     };
     let none = if map.has_oracles { "no rule and no oracle" } else { "no rule" };
@@ -144,11 +144,11 @@ fn advice(map: &Map) -> String {
     text
 }
 
-fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &Finding)> {
+fn findings(map: &Map) -> impl Iterator<Item = (&MapPoint, &MapFinding)> {
     map.points.iter().flat_map(|point| point.findings.iter().map(move |finding| (point, finding)))
 }
 
-type CountsOf = fn(&PolicyTally) -> Option<&Counts>;
+type CountsOf = fn(&PolicyTally) -> Option<&PairCounts>;
 
 /// What policies are compared with, and the counts of it.
 const RIVALS: [(&str, CountsOf); 4] = [
@@ -215,10 +215,10 @@ fn gains(map: &Map) -> String {
     let names: Vec<&str> =
         map.tally.policies.iter().skip(1).map(|own| own.policy.as_str()).collect();
     let widths: Vec<usize> = names.iter().map(|name| column_width([name]).max(6)).collect();
-    let found: Vec<(&MapPoint, &Finding)> =
+    let found: Vec<(&MapPoint, &MapFinding)> =
         findings(map).filter(|(_, finding)| finding.gain().is_some()).collect();
     let (places, measures) = place_and_measure(&found);
-    let plain = |(_, finding): &(_, &Finding)| finding.best_plain.clone().unwrap_or_default();
+    let plain = |(_, finding): &(_, &MapFinding)| finding.best_plain.clone().unwrap_or_default();
     let bests = longest(found.iter().map(plain), "best");
     let mut text = format!(
         "\nWhere LQD is better than the best policy that predicts nothing, and which share of that others get\n\
@@ -260,13 +260,13 @@ fn longest(texts: impl Iterator<Item: AsRef<str>>, head: &str) -> usize {
 }
 
 /// The widths of the columns that name points and measures.
-fn place_and_measure(found: &[(&MapPoint, &Finding)]) -> (usize, usize) {
+fn place_and_measure(found: &[(&MapPoint, &MapFinding)]) -> (usize, usize) {
     let places = longest(found.iter().map(|(point, _)| place(&point.condition)), "point");
     (places, longest(found.iter().map(|(_, finding)| finding.measure.name()), "measure"))
 }
 
 /// Where a policy is better, or worse, than the best that predicts nothing.
-fn verdicts(map: &Map, wanted: Verdict) -> String {
+fn verdicts(map: &Map, wanted: Significance) -> String {
     let word = verdict(wanted);
     let mut text = format!("\nWhere a policy is {word} than the best that predicts nothing\n");
     let mut rows = Vec::new();
@@ -279,7 +279,7 @@ fn verdicts(map: &Map, wanted: Verdict) -> String {
     if rows.is_empty() {
         return text + "nowhere\n";
     }
-    let found: Vec<(&MapPoint, &Finding)> = rows.iter().map(|row| (row.0, row.1)).collect();
+    let found: Vec<(&MapPoint, &MapFinding)> = rows.iter().map(|row| (row.0, row.1)).collect();
     let (places, measures) = place_and_measure(&found);
     let names = longest(rows.iter().map(|row| row.2.policy.as_str()), "");
     for (point, finding, own, over) in rows {
@@ -300,7 +300,7 @@ fn verdicts(map: &Map, wanted: Verdict) -> String {
     text
 }
 
-fn place(condition: &Condition) -> String {
+fn place(condition: &MapCondition) -> String {
     let at: Vec<String> =
         condition.at.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
     format!("{}: {}", condition.grid, at.join(", "))
@@ -355,12 +355,12 @@ struct Sheet<'a> {
     map: &'a Map,
     grid: &'a Grid,
     measure: &'a MeasureName,
-    columns: crate::map::Axis,
+    columns: crate::map::MapAxis,
     /// Labels and names of the rows: every combination of the other axes.
     row_label: String,
     rows: Vec<String>,
     /// By row, then column.
-    findings: Vec<Vec<Option<&'a Finding>>>,
+    findings: Vec<Vec<Option<&'a MapFinding>>>,
 }
 
 impl<'a> Sheet<'a> {
@@ -371,9 +371,9 @@ impl<'a> Sheet<'a> {
         let several = axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1);
         let shortest = several.min_by_key(|(_, axis)| axis.values.iter().map(String::len).max());
         let place = shortest.map_or(0, |(place, _)| place);
-        let nothing = crate::map::Axis { name: "", label: "", values: vec![] };
+        let nothing = crate::map::MapAxis { name: "", label: "", values: vec![] };
         let columns = if axes.is_empty() { nothing } else { axes.remove(place) };
-        let row_name = |condition: &Condition| -> String {
+        let row_name = |condition: &MapCondition| -> String {
             let others = condition.at.iter().filter(|(axis, _)| *axis != columns.name);
             // A single value goes without saying.
             let several = others.filter(|(name, _)| {
@@ -382,7 +382,7 @@ impl<'a> Sheet<'a> {
             several.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
         };
         let mut rows: Vec<String> = Vec::new();
-        let mut findings: Vec<Vec<Option<&Finding>>> = Vec::new();
+        let mut findings: Vec<Vec<Option<&MapFinding>>> = Vec::new();
         for point in map.points.iter().filter(|point| point.condition.grid == grid.name) {
             let name = row_name(&point.condition);
             let row = rows.iter().position(|own| *own == name).unwrap_or_else(|| {
@@ -399,12 +399,12 @@ impl<'a> Sheet<'a> {
         Sheet { map, grid, measure, columns, row_label, rows, findings }
     }
 
-    fn over_plain(finding: Option<&'a Finding>, policy: &str) -> Option<&'a Difference> {
+    fn over_plain(finding: Option<&'a MapFinding>, policy: &str) -> Option<&'a Difference> {
         finding?.policy(policy)?.over_plain.as_ref()
     }
 
-    fn is_clear(finding: Option<&'a Finding>, policy: &str) -> bool {
-        Self::over_plain(finding, policy).is_some_and(|over| over.verdict != Verdict::Unclear)
+    fn is_clear(finding: Option<&'a MapFinding>, policy: &str) -> bool {
+        Self::over_plain(finding, policy).is_some_and(|over| over.verdict != Significance::Unclear)
     }
 
     fn is_clear_somewhere(&self, policy: &str) -> bool {
@@ -419,7 +419,7 @@ impl<'a> Sheet<'a> {
         );
         let value = "how much better, % (below 0: worse; *: more than chance)";
         // Whole percents, without a minus before zero.
-        let cell = |&finding: &Option<&'a Finding>| {
+        let cell = |&finding: &Option<&'a MapFinding>| {
             let relative = Self::over_plain(finding, policy)?.relative?;
             Some((relative * 100.0).round() / 100.0 + 0.0)
         };
@@ -428,8 +428,8 @@ impl<'a> Sheet<'a> {
                 .map(|row| if row.is_empty() { " ".to_owned() } else { row.clone() })
                 .collect()
         };
-        let cells = |row: &Vec<Option<&'a Finding>>| row.iter().map(cell).collect();
-        let starred = |row: &Vec<Option<&'a Finding>>| {
+        let cells = |row: &Vec<Option<&'a MapFinding>>| row.iter().map(cell).collect();
+        let starred = |row: &Vec<Option<&'a MapFinding>>| {
             row.iter().map(|&finding| Self::is_clear(finding, policy)).collect()
         };
         HeatFigure {

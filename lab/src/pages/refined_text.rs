@@ -1,7 +1,7 @@
 //! What was chosen in the loop, as text.
 
 use super::experiment_text::aligned;
-use crate::closed_loop::Candidate;
+use crate::closed_loop::ModelAtThreshold;
 use crate::refine::Refined;
 use dropcast_fabric::Interval;
 use dropcast_reports::numbers::{count, ratio};
@@ -41,7 +41,7 @@ pub fn refined_text(refined: &Refined) -> String {
     format!("By {}, under Credence:\n\n{}\n{}", refined.objective, aligned(&rows), verdict(refined))
 }
 
-fn note(candidate: &Candidate, is_chosen: bool) -> String {
+fn note(candidate: &ModelAtThreshold, is_chosen: bool) -> String {
     if is_chosen {
         return "chosen".to_owned();
     }

@@ -95,7 +95,7 @@ impl fmt::Display for Fig14Algorithm {
 
 /// A number over the repetitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct MeanAndRange {
     /// Mean.
     pub mean: f64,
     /// Lowest.
@@ -112,9 +112,9 @@ pub struct Fig14Row {
     /// The policy.
     pub algorithm: Fig14Algorithm,
     /// `LQD / ALG`, packets transmitted; none where a repetition transmitted nothing.
-    pub ratio: Option<Spread>,
+    pub ratio: Option<MeanAndRange>,
     /// Packets transmitted.
-    pub transmitted: Spread,
+    pub transmitted: MeanAndRange,
 }
 
 /// The figure's numbers for one case.
@@ -399,14 +399,14 @@ fn count(transmitted: &[bool]) -> u64 {
     transmitted.iter().map(|&is| u64::from(is)).sum()
 }
 
-fn ratio(lqd: u64, transmitted: &[u64]) -> Option<Spread> {
+fn ratio(lqd: u64, transmitted: &[u64]) -> Option<MeanAndRange> {
     let ratios = transmitted.iter().map(|&n| lqd as f64 / n as f64);
     (!transmitted.contains(&0)).then(|| spread(ratios))
 }
 
-fn spread(values: impl Iterator<Item = f64> + Clone) -> Spread {
+fn spread(values: impl Iterator<Item = f64> + Clone) -> MeanAndRange {
     let n = values.clone().count() as f64;
-    Spread {
+    MeanAndRange {
         mean: values.clone().sum::<f64>() / n,
         min: values.clone().fold(f64::INFINITY, f64::min),
         max: values.fold(f64::NEG_INFINITY, f64::max),

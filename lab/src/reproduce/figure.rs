@@ -18,7 +18,8 @@ use dropcast_pipeline::resources::Resources;
 use std::path::{Path, PathBuf};
 
 /// A figure, and how it is measured.
-#[derive(Clone, Debug, clap::Subcommand)]
+#[derive(Clone, Debug, clap::Subcommand, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Figure {
     /// Figures 6 to 13 at once: oracles are trained once, and what figures share is run once.
     Fabric(FabricFigureSettings),
@@ -131,51 +132,7 @@ pub enum Reproduced {
 impl Figure {
     /// Its name: `fig6`.
     pub fn name(&self) -> &'static str {
-        match self {
-            Figure::Fabric(_) => "fabric",
-            Figure::Fig6(_) => "fig6",
-            Figure::Fig7(_) => "fig7",
-            Figure::Fig8(_) => "fig8",
-            Figure::Fig9(_) => "fig9",
-            Figure::Fig10(_) => "fig10",
-            Figure::Fig11(_) => "fig11",
-            Figure::Fig12(_) => "fig12",
-            Figure::Fig13(_) => "fig13",
-            Figure::Fig14(_) => "fig14",
-            Figure::Fig15(_) => "fig15",
-            Figure::AbmFig4(_) => "abm-fig4",
-            Figure::AbmFig5(_) => "abm-fig5",
-            Figure::Abm(_) => "abm",
-            Figure::AbmFig6(_) => "abm-fig6",
-            Figure::AbmFig7(_) => "abm-fig7",
-            Figure::AbmFig8(_) => "abm-fig8",
-            Figure::AbmFig9(_) => "abm-fig9",
-            Figure::AbmFig10(_) => "abm-fig10",
-            Figure::AbmFig11(_) => "abm-fig11",
-            Figure::AbmFig12(_) => "abm-fig12",
-            Figure::Pred(_) => "pred",
-            Figure::PredSettling(_) => "pred-settling",
-            Figure::PredFig4(_) => "pred-fig4",
-            Figure::PredFig13(_) => "pred-fig13",
-            Figure::PredFig14(_) => "pred-fig14",
-            Figure::PredFig18(_) => "pred-fig18",
-            Figure::PredFig19(_) => "pred-fig19",
-            Figure::PredFig21(_) => "pred-fig21",
-            Figure::PredFig22(_) => "pred-fig22",
-            Figure::PredFig23(_) => "pred-fig23",
-            Figure::PredFig24(_) => "pred-fig24",
-            Figure::PredFig25(_) => "pred-fig25",
-            Figure::PredFig27(_) => "pred-fig27",
-            Figure::Smartbuf(_) => "smartbuf",
-            Figure::SmartbufFig1(_) => "smartbuf-fig1",
-            Figure::SmartbufFig2(_) => "smartbuf-fig2",
-            Figure::SmartbufFig3(_) => "smartbuf-fig3",
-            Figure::SmartbufFig4(_) => "smartbuf-fig4",
-            Figure::SmartbufFig5(_) => "smartbuf-fig5",
-            Figure::SmartbufFig6(_) => "smartbuf-fig6",
-            Figure::SmartbufFig7(_) => "smartbuf-fig7",
-            Figure::SmartbufFig8(_) => "smartbuf-fig8",
-        }
+        self.into()
     }
 
     /// The folder for its files.

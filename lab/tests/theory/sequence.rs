@@ -8,9 +8,9 @@ use crate::safeguards::{Limit, Safeguard};
 use crate::starvation::Predicted;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_switch::{
-    Buffer, CompletePartitioning, CompleteSharing, Credence, DynamicThresholds, Fit, FollowLqd,
-    FollowMax, Harmonic, Lqd, Observer, Packet, PaybackCredence, Policy, Recorded, Removal,
-    Slotted, Switch, Victim,
+    Buffer, CompletePartitioning, CompleteSharing, CredencePolicy, DynamicThresholds, Fit,
+    FollowLqd, FollowMax, Harmonic, Lqd, Observer, Packet, PaybackCredence, Policy, Recorded,
+    Removal, Slotted, Switch, Victim,
 };
 use proptest::prelude::*;
 
@@ -92,7 +92,8 @@ impl Sequence {
         if let Some(victim) = in_crate {
             let predictor = Recorded(|id: u64| predicted_drop[id as usize]);
             let service = Slotted::default();
-            let credence = Credence::new(&self.spec(), victim, Fit::Exact, service, predictor);
+            let credence =
+                CredencePolicy::new(&self.spec(), victim, Fit::Exact, service, predictor);
             assert_eq!(transmitted, self.replay(|_| true, credence));
         }
         count(&transmitted)

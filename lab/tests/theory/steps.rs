@@ -8,7 +8,7 @@ use crate::pseudocode::{
 use crate::reading::{Reading, Victims};
 use crate::sequence::{Sequence, predicted, readings};
 use dropcast_switch::{
-    Credence, Fit, FollowLqd, Lqd, NoObserver, Recorded, Slotted, Switch, Victim,
+    CredencePolicy, Fit, FollowLqd, Lqd, NoObserver, Recorded, Slotted, Switch, Victim,
 };
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ fn check(
     let mut lqd = Switch::new(&spec, fit, Lqd::new(victim), service());
     let policy = FollowLqd::new(&spec, victim, fit, service());
     let mut follow = Switch::new(&spec, fit, policy, service());
-    let policy = Credence::new(&spec, victim, fit, service(), predictor);
+    let policy = CredencePolicy::new(&spec, victim, fit, service(), predictor);
     let mut credence = Switch::new(&spec, fit, policy, service());
     let mut packets = sequence.packets().peekable();
     for slot in 0..sequence.slots.len() as u64 + u64::from(sequence.buffer) {

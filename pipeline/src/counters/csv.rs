@@ -1,4 +1,7 @@
 //! Tables of counters, as text with commas.
+//!
+//! Not with the crate `csv`: it would split lines at commas, and all the rest would stay, as its errors name no column and it
+//! takes any header. A quote that is not closed makes one cell of the rest of the file.
 
 use super::polls::{Poll, PolledQueue, Polls, QueueId, Reading};
 use crate::wall_clock::ns_of_utc;

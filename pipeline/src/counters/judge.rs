@@ -13,7 +13,7 @@ use crate::wall_clock::known_utc;
 use dropcast_data::SwitchSpec;
 
 /// What is counted of the intervals as they pass.
-struct Counts {
+struct IntervalCounts {
     intervals: u64,
     coverage: CounterCoverage,
     gaps: Gaps,
@@ -23,14 +23,14 @@ struct Counts {
     larger_alpha: Option<Option<f64>>,
 }
 
-impl Counts {
+impl IntervalCounts {
     fn new(scope: Scope<'_>) -> Self {
         let mut is_counted = vec![false; scope.queues.len()];
         for polled in scope.polls.polls.iter().flat_map(|poll| &poll.queues) {
             is_counted[polled.queue] |= polled.counters.is_some();
         }
         let own = (0..scope.queues.len()).filter_map(|queue| scope.alpha_of(queue));
-        Counts {
+        IntervalCounts {
             intervals: 0,
             coverage: CounterCoverage {
                 queues: scope.queues.len() as u64,
@@ -86,7 +86,7 @@ impl Counts {
 pub fn judge_counters(polls: &Polls, spec: &SwitchSpec, mtu_bytes: u32) -> CounterReport {
     let (queues, doubts) = (polls.all_queues(spec), Doubts::of(polls));
     let scope = Scope { polls, queues: &queues, spec, mtu_bytes, doubts: &doubts };
-    let (mut counts, mut totals) = (Counts::new(scope), Totals::new(scope));
+    let (mut counts, mut totals) = (IntervalCounts::new(scope), Totals::new(scope));
     let mut others = OtherPolicies::new(scope);
     let mut intervals = Intervals::new(scope).peekable();
     while let Some(mut interval) = intervals.next() {

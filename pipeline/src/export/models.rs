@@ -6,7 +6,7 @@ use crate::files::{check_replaced, read_text, spare_inputs};
 use dropcast_data::{SwitchSpec, SwitchSpecs, read_small, read_switches, sha256, write_atomic};
 use dropcast_export::{EmittedFile, Origin, Target, export};
 use dropcast_interop::{ImportTask, Imported, import};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ pub struct ModelFile {
     /// The file.
     pub path: PathBuf,
     /// The model.
-    pub model: Model,
+    pub model: TrainedModel,
     /// SHA-256 of the file, lower-case hexadecimal.
     pub sha256: String,
 }
@@ -39,7 +39,7 @@ impl ModelFile {
     /// If it cannot be read, or is no model that this version of dropcast can use.
     pub fn read(path: &Path) -> Result<Self, PipelineError> {
         let text = read_text(path)?;
-        match Model::from_json(&text) {
+        match TrainedModel::from_json(&text) {
             Ok(model) => {
                 Ok(ModelFile { path: path.to_owned(), model, sha256: sha256(text.as_bytes()) })
             }
@@ -63,7 +63,7 @@ impl ModelFile {
     }
 
     /// A model that is in memory, called `name` where a file's path would be.
-    pub fn in_memory(name: &str, model: Model) -> Self {
+    pub fn in_memory(name: &str, model: TrainedModel) -> Self {
         let sha256 = sha256(model.to_json().as_bytes());
         ModelFile { path: name.into(), model, sha256 }
     }
@@ -130,7 +130,7 @@ impl ModelFile {
     ///
     /// # Errors
     /// If the model does not say which buffer it is for.
-    pub fn for_buffer(&self, buffer_bytes: NonZeroU32) -> Result<Model, PipelineError> {
+    pub fn for_buffer(&self, buffer_bytes: NonZeroU32) -> Result<TrainedModel, PipelineError> {
         let file = || self.path.display().to_string();
         let rescaled = self.model.for_buffer(buffer_bytes.get());
         rescaled.map_err(|problem| PipelineError::Rescale { file: file(), problem })

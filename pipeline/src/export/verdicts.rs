@@ -5,7 +5,7 @@ use crate::PipelineError;
 use crate::files::read_text;
 use dropcast_data::SwitchSpec;
 use dropcast_export::{GoldenEvent, GoldenPackets};
-use dropcast_runtime::Verdict;
+use dropcast_runtime::PacketVerdict;
 use serde::Serialize;
 use std::path::Path;
 
@@ -84,7 +84,7 @@ pub(super) fn compare(
     text: &str,
 ) -> Result<VerdictCheck, String> {
     let given = verdicts_of(text)?;
-    let arrivals: Vec<(&GoldenEvent, Verdict)> =
+    let arrivals: Vec<(&GoldenEvent, PacketVerdict)> =
         packets.events.iter().filter_map(|event| Some((event, event.verdict?))).collect();
     if given.len() != arrivals.len() {
         return Err(format!(

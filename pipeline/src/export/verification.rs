@@ -9,7 +9,7 @@ use dropcast_data::{LabelledBatch, SwitchSpec, read_small};
 use dropcast_export::{EmittedFile, GoldenPackets, Origin, Target, Ties, Vectors, export};
 use dropcast_forest::Forest;
 use dropcast_train::BatchSource;
-use dropcast_verify::{Built, Check, ProgramCheck, VerifyError, drive};
+use dropcast_verify::{Built, ProgramCheck, TargetCheck, VerifyError, drive};
 use serde::Serialize;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -215,7 +215,8 @@ impl Job<'_> {
     fn check(&self, target: Target) -> Result<Vec<ProgramCheck>, PipelineError> {
         let origin = self.origins[usize::from(target.name() == LINTED)];
         let files = self.files(target, origin)?;
-        let mut check = Check::new(Built::from_files(&files, self.forest.features.len(), target)?);
+        let mut check =
+            TargetCheck::new(Built::from_files(&files, self.forest.features.len(), target)?);
         check.vectors(self.forest, self.vectors)?;
         self.progress.advance(self.vectors.rows().len());
         let mut timed = Vec::new();

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// they are for, in place of an earlier result there. A job that fails or ends before leaves nothing, and the
 /// earlier result as it was. No two jobs work for one folder.
 pub struct WorkFolder {
-    place: Place,
+    place: Workplace,
     /// Whether both folders may change places.
     is_exchanged: bool,
     lock: FolderLock,
@@ -22,7 +22,7 @@ pub struct WorkFolder {
 
 /// Where a job works.
 #[derive(Clone, PartialEq)]
-struct Place {
+struct Workplace {
     target: PathBuf,
     /// That of the target, or of the main file of several in it.
     name: String,
@@ -32,9 +32,9 @@ struct Place {
 }
 
 /// Where jobs of this process work. Held while a result takes its place.
-static PLACES: Mutex<Vec<Place>> = Mutex::new(Vec::new());
+static PLACES: Mutex<Vec<Workplace>> = Mutex::new(Vec::new());
 
-fn places() -> MutexGuard<'static, Vec<Place>> {
+fn places() -> MutexGuard<'static, Vec<Workplace>> {
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -118,7 +118,7 @@ impl WorkFolder {
     ) -> Result<Self, PipelineError> {
         let (path, lock) =
             (folder.join(format!(".{name}.partial")), folder.join(format!(".{name}.lock")));
-        let place = Place { target, name: name.to_owned(), path, lock };
+        let place = Workplace { target, name: name.to_owned(), path, lock };
         let lock = FolderLock::take(place.lock.clone(), shown)?;
         place.begin(&lock)?;
         Ok(WorkFolder { place, is_exchanged, lock })
@@ -150,7 +150,7 @@ impl WorkFolder {
     /// where this program was started, is another user's, or something in it cannot be linked or moved.
     /// Nothing has changed then.
     fn replace(&self, is_ours: &impl Fn(&Path) -> bool) -> io::Result<()> {
-        let Place { target, path, .. } = &self.place;
+        let Workplace { target, path, .. } = &self.place;
         if !target.is_symlink() && !target.exists() {
             return std::fs::rename(path, target);
         }
@@ -201,12 +201,12 @@ impl WorkFolder {
         }
         // A job that is killed in between leaves them to the next one.
         self.lock.leave_note(&serde_json::to_string(&folders)?)?;
-        let Place { target, path, .. } = &self.place;
+        let Workplace { target, path, .. } = &self.place;
         folders.iter().try_for_each(|name| std::fs::rename(target.join(name), path.join(name)))
     }
 }
 
-impl Place {
+impl Workplace {
     /// Makes the folder, without what a job that was killed left.
     fn begin(&self, lock: &FolderLock) -> Result<(), PipelineError> {
         let io = |doing| {

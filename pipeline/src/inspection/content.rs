@@ -18,7 +18,7 @@ use dropcast_data::{
 use dropcast_features::Feature;
 use dropcast_replay::{Arrival, ArrivalChecker};
 use dropcast_runtime::{MAGIC, Table};
-use dropcast_train::{Model, SWEEP_FORMAT_VERSION, SweepTable};
+use dropcast_train::{SWEEP_FORMAT_VERSION, SweepTable, TrainedModel};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ pub enum Inspected {
         rows: Option<u64>,
     },
     /// A `model.json`.
-    Model(Box<Model>),
+    Model(Box<TrainedModel>),
     /// A `.dct` table.
     Table {
         /// Names of its features.

@@ -1,7 +1,7 @@
 //! Leaves of a model that stand on few training rows.
 
 use dropcast_forest::LeafRows;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde::Serialize;
 
 /// Leaves on fewer training rows than this say little.
@@ -36,7 +36,7 @@ pub struct LeafOnFew {
 
 impl FewRows {
     /// Those of a model; none if it does not say what its leaves stand on.
-    pub fn of(model: &Model) -> Option<Self> {
+    pub fn of(model: &TrainedModel) -> Option<Self> {
         let leaf_rows = model.leaf_rows.as_ref()?;
         let trees = model.forest.trees.iter().zip(leaf_rows).enumerate();
         let leaves = trees.flat_map(|(tree, (nodes, rows))| {

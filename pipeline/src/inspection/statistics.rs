@@ -50,7 +50,7 @@ pub struct Values {
 /// # Errors
 /// If the trace cannot be read.
 pub fn count_values(path: &Path, features: &[String]) -> Result<Statistics, PipelineError> {
-    let mut counts = Counts::of(features.len());
+    let mut counts = ValueCounts::of(features.len());
     for batch in TraceReader::open(path, features)? {
         counts.add(&batch?);
     }
@@ -62,15 +62,15 @@ type ByLabel = [u64; 2];
 
 /// Rows so far. Takes memory for each different value of a feature: no more than its range has
 /// (docs/features.md).
-struct Counts {
+struct ValueCounts {
     rows: ByLabel,
     /// Of each feature the rows of each value.
     values: Vec<BTreeMap<u32, ByLabel>>,
 }
 
-impl Counts {
+impl ValueCounts {
     fn of(features: usize) -> Self {
-        Counts { rows: [0; 2], values: vec![BTreeMap::new(); features] }
+        ValueCounts { rows: [0; 2], values: vec![BTreeMap::new(); features] }
     }
 
     fn add(&mut self, batch: &LabelledBatch) {
@@ -166,7 +166,7 @@ mod tests {
             rows in prop::collection::vec((0_u32..40, any::<bool>()), 0..300),
             batch_rows in 1_usize..300,
         ) {
-            let mut counts = Counts::of(1);
+            let mut counts = ValueCounts::of(1);
             for part in rows.chunks(batch_rows) {
                 let (values, drop) = part.iter().copied().unzip();
                 counts.add(&LabelledBatch { features: vec![values], drop, ..LabelledBatch::default() });

@@ -6,7 +6,7 @@ use super::statistics::Statistics;
 use crate::collect::capture_packets::CapturePackets;
 use crate::exact_times::meta_value;
 use dropcast_forest::Metrics;
-use dropcast_train::{Model, Split, SweepRow, SweepTable, VoteRule};
+use dropcast_train::{Split, SweepRow, SweepTable, TrainedModel, VoteRule};
 use serde::Serialize;
 
 /// What a file holds, for programs.
@@ -134,8 +134,8 @@ impl<'a> InspectedSummary<'a> {
         }
     }
 
-    fn of_model(model: &'a Model) -> Self {
-        let Model { forest, metrics, provenance, .. } = model;
+    fn of_model(model: &'a TrainedModel) -> Self {
+        let TrainedModel { forest, metrics, provenance, .. } = model;
         let made = provenance.as_ref();
         InspectedSummary::Model {
             features: &forest.features,

@@ -8,7 +8,9 @@ use crate::progress::Progress;
 use dropcast_data::{AVERAGE_NS3_TRUNC, DataError, RowOrder, SwitchSpec};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{SwitchContext, scale_to_buffer};
-use dropcast_train::{BatchSource, Batches, DataOrigin, Model, RunBatch, RunRows, TrainError};
+use dropcast_train::{
+    BatchSource, Batches, DataOrigin, RunBatch, RunRows, TrainError, TrainedModel,
+};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -38,7 +40,10 @@ impl LabelledTraces {
     ///
     /// # Errors
     /// Those of [`LabelledTraces::new`].
-    pub fn for_model(traces: Vec<LabelledTrace>, model: &Model) -> Result<Self, PipelineError> {
+    pub fn for_model(
+        traces: Vec<LabelledTrace>,
+        model: &TrainedModel,
+    ) -> Result<Self, PipelineError> {
         Ok(LabelledTraces::new(traces, &model.features)?.scaled_to(model.switch.buffer_bytes))
     }
 
@@ -46,7 +51,7 @@ impl LabelledTraces {
     ///
     /// # Errors
     /// Those of [`LabelledTraces::open`].
-    pub fn open_for(paths: &[PathBuf], model: &Model) -> Result<Self, PipelineError> {
+    pub fn open_for(paths: &[PathBuf], model: &TrainedModel) -> Result<Self, PipelineError> {
         LabelledTraces::for_model(LabelledTrace::open_all(paths, &model.features.names())?, model)
     }
 

@@ -10,6 +10,6 @@ mod task;
 mod training;
 
 pub use roles::{Roles, TrainInput, choose_split};
-pub use task::{Found, TrainTask, Trained};
+pub use task::{TaskResults, TrainTask, Trained};
 pub(crate) use training::{Training, read_rows, vote_rule};
 pub use training::{cautions, train_on};

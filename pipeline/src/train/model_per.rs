@@ -13,8 +13,8 @@ use dropcast_data::write_atomic;
 use dropcast_forest::{Confusion, ForestScorer, PartMetrics, ScoreHistogram, VoteLane, VotePolicy};
 use dropcast_replay::LanesSent;
 use dropcast_train::{
-    BatchSource, ChosenSplit, Fitted, ForestCost, Model, Part, Resource, RunSwitch, Split,
-    TrainError, rows_of_part,
+    BatchSource, ChosenSplit, Fitted, ForestCost, Part, Resource, RunSwitch, Split, TrainError,
+    TrainedModel, rows_of_part,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +55,7 @@ pub struct GroupModel {
     pub name: String,
     /// The model, with thresholds for its switches' buffer; none if it could not be trained.
     #[serde(skip)]
-    pub model: Option<Model>,
+    pub model: Option<TrainedModel>,
     /// Why it could not be trained.
     pub problem: Option<String>,
     /// What it is worth on the rows of its switches.
@@ -164,7 +164,7 @@ pub(super) fn train_groups(
             Err(error) => return Err(error),
         };
         let rows = MeasuredRows { training, split: &chosen.split, part };
-        let models: Vec<&Model> = own.iter().chain([pooled]).collect();
+        let models: Vec<&TrainedModel> = own.iter().chain([pooled]).collect();
         let (mut measured, sent) = rows.measure(&models)?;
         // The pooled model is the last, and the first too where there is no other.
         let Some(pooled) = measured.pop() else { continue };
@@ -217,14 +217,14 @@ impl ModelFiles {
     /// If one cannot be written. The earlier ones are then there again.
     pub(super) fn write(
         mut self,
-        pooled: &Model,
+        pooled: &TrainedModel,
         models: &[GroupModel],
     ) -> Result<Vec<Option<PathBuf>>, PipelineError> {
         let Some(work) = self.work.take() else {
             write_atomic(&self.pooled, pooled.to_json().as_bytes())?;
             return Ok(Vec::new());
         };
-        let write = |path: &Path, model: &Model| {
+        let write = |path: &Path, model: &TrainedModel| {
             let path = work.path().join(path.file_name().unwrap_or_default());
             write_atomic(&path, model.to_json().as_bytes())
         };
@@ -277,7 +277,10 @@ struct MeasuredRows<'a> {
 
 impl MeasuredRows<'_> {
     /// What each model is worth, and what was sent with it.
-    fn measure(&self, models: &[&Model]) -> Result<(Vec<GroupScores>, LanesSent), PipelineError> {
+    fn measure(
+        &self,
+        models: &[&TrainedModel],
+    ) -> Result<(Vec<GroupScores>, LanesSent), PipelineError> {
         let sent = self.replay(models)?;
         let mut measured = Vec::new();
         for (lane, model) in models.iter().enumerate() {
@@ -290,7 +293,7 @@ impl MeasuredRows<'_> {
         Ok((measured, sent))
     }
 
-    fn scores(&self, model: &Model) -> Result<PartMetrics, PipelineError> {
+    fn scores(&self, model: &TrainedModel) -> Result<PartMetrics, PipelineError> {
         let forest = &model.forest;
         let scorer = ForestScorer::new(forest);
         let mut scores = ScoreHistogram::new(forest.trees.len());
@@ -306,7 +309,7 @@ impl MeasuredRows<'_> {
 
     /// What LQD sends, and what FollowLQD does without the drops that each model predicts;
     /// nothing where the rows cannot be replayed.
-    fn replay(&self, models: &[&Model]) -> Result<LanesSent, PipelineError> {
+    fn replay(&self, models: &[&TrainedModel]) -> Result<LanesSent, PipelineError> {
         let replays = Replays {
             traces: self.training.traces,
             split: self.split,
@@ -317,7 +320,7 @@ impl MeasuredRows<'_> {
             return Ok(LanesSent::default());
         }
         let forests: Vec<_> = models.iter().map(|model| &model.forest).collect();
-        let lane = |(forest, model): (usize, &&Model)| VoteLane {
+        let lane = |(forest, model): (usize, &&TrainedModel)| VoteLane {
             forest,
             threshold: model.forest.vote_threshold,
             policy: VotePolicy::Followed,

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::settings::TrainSettings;
 use crate::traces::LabelledTraces;
-use dropcast_train::{ChosenSplit, Fitted, Model, Split};
+use dropcast_train::{ChosenSplit, Fitted, Split, TrainedModel};
 use std::path::{Path, PathBuf};
 
 /// Which models are trained, and how.
@@ -43,12 +43,12 @@ pub struct Trained<G> {
     /// The model of all rows that train.
     pub fitted: Fitted,
     /// Results of its mode.
-    pub found: Found<G>,
+    pub found: TaskResults<G>,
 }
 
 /// Results besides the metrics of the model.
 #[derive(Debug)]
-pub enum Found<G> {
+pub enum TaskResults<G> {
     /// For one model.
     Gain {
         /// How the rows were divided.
@@ -80,7 +80,7 @@ impl TrainTask {
         output: Option<&Path>,
         resources: &Resources,
         progress: &dyn Progress,
-        gain: impl FnOnce(&Model, &LabelledTraces, &ChosenSplit) -> Result<G, PipelineError>,
+        gain: impl FnOnce(&TrainedModel, &LabelledTraces, &ChosenSplit) -> Result<G, PipelineError>,
     ) -> Result<Trained<G>, PipelineError> {
         let features = self.settings.features.with_own(&self.own_features)?;
         let settings = &TrainSettings { features, ..self.settings.clone() };
@@ -102,21 +102,21 @@ impl TrainTask {
         let (fitted, mut found) = match (self.cross_validate, groups) {
             (Some(folds), _) => {
                 let (found, fitted) = cross_validate(&training()?, folds, progress)?;
-                (fitted, Found::Folds(found))
+                (fitted, TaskResults::Folds(found))
             }
             (None, Some(groups)) => {
                 let (models, pooled) = train_groups(&training()?, &chosen, groups, progress)?;
-                (pooled, Found::Groups { models, files: Vec::new() })
+                (pooled, TaskResults::Groups { models, files: Vec::new() })
             }
             (None, None) => {
                 let fitted = train_on(&traces, &chosen, settings, resources, progress)?;
                 let gain = gain(&fitted.model, &traces, &chosen)?;
-                (fitted, Found::Gain { chosen, gain })
+                (fitted, TaskResults::Gain { chosen, gain })
             }
         };
         if let Some(writer) = files {
             match &mut found {
-                Found::Groups { models, files } => {
+                TaskResults::Groups { models, files } => {
                     *files = writer.write(&fitted.model, &models.models)?;
                 }
                 _ => drop(writer.write(&fitted.model, &[])?),

@@ -13,9 +13,9 @@ use dropcast_forest::{Forest, PartMetrics};
 use dropcast_interop::TrainerError;
 use dropcast_train::{
     BatchSource, Budget, BudgetObjective, CheckedForestParams, ChosenSplit, FitTask, Fitted,
-    ForestParams, ForestStates, ForestTask, Model, NoReplay, Part, ReadTask, Share, Split,
-    Squeezing, TrainError, TrainingRows, VoteRule, fit_many, fit_seeds, refit_leaves, rows_of_part,
-    squeeze,
+    ForestParams, ForestStates, ForestTask, NoReplay, Part, ReadTask, Share, Split, Squeezing,
+    TrainError, TrainedModel, TrainingRows, VoteRule, fit_many, fit_seeds, refit_leaves,
+    rows_of_part, squeeze,
 };
 use std::num::NonZeroUsize;
 
@@ -69,7 +69,7 @@ pub fn train_on(
 }
 
 /// What makes a model or its measurement worthless.
-pub fn cautions(model: &Model) -> Vec<String> {
+pub fn cautions(model: &TrainedModel) -> Vec<String> {
     let Some(metrics) = &model.metrics else { return Vec::new() };
     let mut cautions = Vec::new();
     if let Some(PartMetrics { rows, drops: 0, .. }) = metrics.test {

@@ -24,13 +24,13 @@ use dropcast_export::{ExportError, Origin};
 use dropcast_forest::ScoreHistogram;
 use dropcast_pipeline::ReportError;
 use dropcast_pipeline::resources::Resources;
-use dropcast_train::{DataOrigin, Model, Part, Provenance};
+use dropcast_train::{DataOrigin, Part, Provenance, TrainedModel};
 use std::borrow::Cow;
 
 /// Makes a [`Report`] in one pass over the traces, in bounded memory.
 pub struct ReportBuilder<'m> {
     tool: String,
-    model: &'m Model,
+    model: &'m TrainedModel,
     source: ModelSource,
     traces: Vec<Trace>,
     replay: ModelReplay<'m>,
@@ -66,7 +66,7 @@ struct Outcomes {
 
 impl<'m> ReportBuilder<'m> {
     /// A report on `model` by `tool` (name and version).
-    pub fn new(tool: impl Into<String>, model: &'m Model, source: ModelSource) -> Self {
+    pub fn new(tool: impl Into<String>, model: &'m TrainedModel, source: ModelSource) -> Self {
         let judge = judge_beside((model, &source), &AskedPolicies::default());
         ReportBuilder {
             tool: tool.into(),
@@ -251,7 +251,7 @@ impl Trace {
         self.model_columns.iter().map(|&column| batch.features[column].as_slice()).collect()
     }
 
-    fn section(self, model: &Model) -> TraceSection {
+    fn section(self, model: &TrainedModel) -> TraceSection {
         let in_training_data = match (&self.input, &model.provenance) {
             _ if self.source.held_out => Some(false),
             (Some(input), Some(Provenance { data, split, .. })) => {
@@ -301,12 +301,12 @@ impl Outcomes {
 }
 
 /// What a verdict is made by, with these policies and the model among its rivals.
-fn judge_beside((model, source): (&Model, &ModelSource), policies: &AskedPolicies) -> Judge {
+fn judge_beside((model, source): (&TrainedModel, &ModelSource), policies: &AskedPolicies) -> Judge {
     let named = (model, source.name.as_deref());
     Judge::beside_model(Resources::default().threads(), policies, named)
 }
 
-fn model_section(model: &Model, source: ModelSource) -> ModelSection {
+fn model_section(model: &TrainedModel, source: ModelSource) -> ModelSection {
     let trees = model.forest.trees.len();
     ModelSection {
         name: source.name,
@@ -325,7 +325,7 @@ fn model_section(model: &Model, source: ModelSource) -> ModelSection {
 }
 
 /// Counted, not measured: a report has nothing that depends on a machine.
-fn table_resources(model: &Model) -> Result<dropcast_export::TableResources, ExportError> {
+fn table_resources(model: &TrainedModel) -> Result<dropcast_export::TableResources, ExportError> {
     // Of the origin only the features matter to what is counted.
     let unknown = "0".repeat(64);
     dropcast_export::TableResources::new(&model.forest, &Origin::of_model(model, "model", &unknown))

@@ -1,6 +1,6 @@
 //! Conditions on the numbers of a report, such as `switch_drops > 0`: gates of daily jobs.
 
-use super::measures::{Measure, Measured, RENAMED, TRUSTED};
+use super::measures::{Measure, RENAMED, ReportOrVerdict, TRUSTED};
 use std::fmt;
 use std::str::FromStr;
 
@@ -44,7 +44,7 @@ pub enum Judged {
 
 impl Condition {
     /// Whether it holds of a report or verdict.
-    pub fn judge(&self, measured: Measured<'_>) -> Judged {
+    pub fn judge(&self, measured: ReportOrVerdict<'_>) -> Judged {
         let measures = measured.measures();
         let Some(Measure { name, meaning, value }) =
             measures.into_iter().find(|measure| measure.name == self.measure)

@@ -9,7 +9,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::export::models::ModelFile;
 use dropcast_pipeline::progress::{Progress, check};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
-use dropcast_train::{DataOrigin, Model, Part, ReplayRows, Split, rows_to_replay};
+use dropcast_train::{DataOrigin, Part, ReplayRows, Split, TrainedModel, rows_to_replay};
 use std::path::PathBuf;
 
 /// Which rows a report is about.
@@ -51,7 +51,7 @@ pub fn measure_file(
 /// # Errors
 /// If a trace cannot be read, or does not go with the model.
 pub fn measure(
-    model: &Model,
+    model: &TrainedModel,
     source: ModelSource,
     traces: &LabelledTraces,
     rows: ReportRows,
@@ -79,7 +79,7 @@ pub fn measure(
 
 fn add_trace(
     builder: &mut ReportBuilder<'_>,
-    model: &Model,
+    model: &TrainedModel,
     (one, shown): (&LabelledTraces, String),
     rows: ReportRows,
     progress: &dyn Progress,
@@ -123,7 +123,7 @@ fn add_trace(
 
 /// Which rows of a trace are measured: a part of a split with a seed.
 fn measured_part<'m>(
-    model: &'m Model,
+    model: &'m TrainedModel,
     trace: &LabelledTrace,
     rows: ReportRows,
 ) -> Result<(&'m Split, u64, Part), PipelineError> {
@@ -135,7 +135,7 @@ fn measured_part<'m>(
 }
 
 /// The features of the model, and those of the trace that every report describes by label.
-fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
+fn features_to_read(model: &TrainedModel, meta: &TraceMeta) -> FeatureSet {
     let has = |name: &&str| meta.features.iter().any(|feature| feature == name);
     let described = DESCRIBED.into_iter().filter(has).filter_map(|name| name.parse().ok());
     model.features.features().iter().copied().chain(described).collect()
@@ -145,7 +145,7 @@ fn features_to_read(model: &Model, meta: &TraceMeta) -> FeatureSet {
 ///
 /// `None` too where the model was trained on every row: there are no others.
 fn split_of<'m>(
-    model: &'m Model,
+    model: &'m TrainedModel,
     trace: &LabelledTrace,
 ) -> Result<Option<(&'m Split, u64)>, PipelineError> {
     let Some(provenance) = &model.provenance else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! A report in a few numbers, each with a name: what monitoring watches (`docs/report.md`).
 
 use super::Report;
-use super::verdict::{Conclusion, Decision, Verdict};
+use super::verdict::{AdviceDecision, Conclusion, Verdict};
 
 /// A number of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Measure {
 
 /// What is measured: a verdict, or a model's report with its verdict.
 #[derive(Clone, Copy, Debug)]
-pub enum Measured<'a> {
+pub enum ReportOrVerdict<'a> {
     /// Without a model.
     Verdict(&'a Verdict),
     /// Of a model.
@@ -69,9 +69,9 @@ const MEASURES: [(&str, &str, Value); 18] = [
         |facts| {
             let advice = &facts.verdict?.advice;
             match advice.decision {
-                Decision::Keep => Some(0.0),
-                Decision::Set => Some(advice.advised()?.gain.bytes as f64),
-                Decision::Undecided | Decision::None => None,
+                AdviceDecision::Keep => Some(0.0),
+                AdviceDecision::Set => Some(advice.advised()?.gain.bytes as f64),
+                AdviceDecision::Undecided | AdviceDecision::None => None,
             }
         },
     ),
@@ -119,12 +119,12 @@ struct Facts<'a> {
     report: Option<&'a Report>,
 }
 
-impl Measured<'_> {
+impl ReportOrVerdict<'_> {
     /// Every measure.
     pub fn measures(self) -> Vec<Measure> {
         let facts = match self {
-            Measured::Verdict(verdict) => Facts { verdict: Some(verdict), report: None },
-            Measured::Report(report) => {
+            ReportOrVerdict::Verdict(verdict) => Facts { verdict: Some(verdict), report: None },
+            ReportOrVerdict::Report(report) => {
                 Facts { verdict: report.verdict.as_ref(), report: Some(report) }
             }
         };
@@ -136,8 +136,8 @@ impl Measured<'_> {
     /// The verdict, if arrivals were replayed.
     pub fn verdict(&self) -> Option<&Verdict> {
         match self {
-            Measured::Verdict(verdict) => Some(verdict),
-            Measured::Report(report) => report.verdict.as_ref(),
+            ReportOrVerdict::Verdict(verdict) => Some(verdict),
+            ReportOrVerdict::Report(report) => report.verdict.as_ref(),
         }
     }
 }

@@ -8,12 +8,12 @@ use dropcast_data::LabelledBatch;
 use dropcast_forest::ForestScorer;
 use dropcast_pipeline::ReportError;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, Replayed};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 
 /// Replays a model's predictions in one pass over traces. As much memory as the buffers hold
 /// packets.
 pub(super) struct ModelReplay<'m> {
-    model: &'m Model,
+    model: &'m TrainedModel,
     scorer: ForestScorer,
     /// Traces begun.
     traces: usize,
@@ -34,7 +34,7 @@ struct OpenTrace {
 
 impl<'m> ModelReplay<'m> {
     /// A replay of `model`'s predictions at its own vote threshold.
-    pub(super) fn new(model: &'m Model) -> Self {
+    pub(super) fn new(model: &'m TrainedModel) -> Self {
         ModelReplay {
             model,
             scorer: ForestScorer::new(&model.forest),

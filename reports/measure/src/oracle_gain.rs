@@ -9,7 +9,7 @@ use dropcast_pipeline::PipelineError;
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces};
 use dropcast_pipeline::train::replays::{Replays, alpha, sent_with};
 use dropcast_replay::{ForestReplayError, LanesSent};
-use dropcast_train::{Model, Part, Split};
+use dropcast_train::{Part, Split, TrainedModel};
 use std::num::NonZeroUsize;
 
 /// What a model gains, and what to make of it.
@@ -28,7 +28,7 @@ pub struct OracleGain {
 /// # Errors
 /// If a trace cannot be read, or lacks a feature of the model.
 pub fn oracle_gain(
-    model: &Model,
+    model: &TrainedModel,
     traces: &LabelledTraces,
     split: &Split,
     seed: u64,

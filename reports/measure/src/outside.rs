@@ -2,7 +2,7 @@
 
 use super::replay_section::ratio;
 use dropcast_forest::FeatureRange;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde::{Deserialize, Serialize};
 
 /// How many rows have a value of a feature that the model's training hardly had.
@@ -28,7 +28,7 @@ pub(crate) struct OutsideCounts {
 }
 
 impl OutsideCounts {
-    pub(crate) fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &TrainedModel) -> Self {
         let feature =
             |(name, &range)| FeatureOutside { name, range, below: 0, above: 0, share: None };
         let names = model.features.names();

@@ -27,7 +27,7 @@ mod rivals;
 mod timeline;
 mod value;
 
-pub use advice::{Advice, Candidate, Cost, Decision, Finding};
+pub use advice::{Advice, AdviceDecision, Candidate, Cost, Finding};
 pub use against_now::{AgainstNow, Needs};
 pub use asked_policies::{AskedPolicies, LEAST_GAIN, NamedOwnPolicy};
 pub use check::{Check, CheckResult, CheckStatus};

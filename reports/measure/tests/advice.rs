@@ -2,7 +2,7 @@
 
 mod worlds;
 
-use dropcast_measure::verdict::{Advice, Decision, Finding, Verdict};
+use dropcast_measure::verdict::{Advice, AdviceDecision, Finding, Verdict};
 use std::collections::BTreeMap;
 use worlds::{Episode, fitting_burst, hog, judged, large_burst, pair, small_burst, trace};
 
@@ -45,10 +45,10 @@ impl Outcome {
         let (lost, now) = (self.lost_with(advice), self.lost[""]);
         let leaves = lost - self.least();
         match advice.decision {
-            Decision::Set => lost >= now || leaves as f64 > 0.1 * lost as f64,
-            Decision::Keep => leaves as f64 > 0.1 * now as f64,
-            Decision::Undecided => false,
-            Decision::None => true,
+            AdviceDecision::Set => lost >= now || leaves as f64 > 0.1 * lost as f64,
+            AdviceDecision::Keep => leaves as f64 > 0.1 * now as f64,
+            AdviceDecision::Undecided => false,
+            AdviceDecision::None => true,
         }
     }
 
@@ -68,17 +68,22 @@ const MOST_WRONG: usize = 2;
 fn advice_is_right_where_the_truth_is_known() {
     let two_regimes = [[hog as Episode; 20], [large_burst as Episode; 20]].concat();
     for (name, alpha, episodes, decided) in [
-        ("a better alpha exists", Some(0.5), vec![small_burst as Episode; 20], Some(Decision::Set)),
-        ("another one", Some(1.0), vec![pair as Episode; 20], Some(Decision::Set)),
-        ("no alpha is better", None, vec![large_burst as Episode; 20], Some(Decision::Keep)),
-        ("none matters", Some(32.0), vec![pair as Episode; 20], Some(Decision::Keep)),
-        ("nothing drops", Some(8.0), vec![small_burst as Episode; 20], Some(Decision::Keep)),
+        (
+            "a better alpha exists",
+            Some(0.5),
+            vec![small_burst as Episode; 20],
+            Some(AdviceDecision::Set),
+        ),
+        ("another one", Some(1.0), vec![pair as Episode; 20], Some(AdviceDecision::Set)),
+        ("no alpha is better", None, vec![large_burst as Episode; 20], Some(AdviceDecision::Keep)),
+        ("none matters", Some(32.0), vec![pair as Episode; 20], Some(AdviceDecision::Keep)),
+        ("nothing drops", Some(8.0), vec![small_burst as Episode; 20], Some(AdviceDecision::Keep)),
         ("two regimes in a day", Some(0.5), two_regimes, None),
     ] {
         let outcome = outcome(alpha, &episodes);
         let wrong = outcome.count(|advice| outcome.is_wrong(advice));
         let said = |decision| outcome.count(|advice| advice.decision == decision);
-        let all = [Decision::Set, Decision::Keep, Decision::Undecided].map(said);
+        let all = [AdviceDecision::Set, AdviceDecision::Keep, AdviceDecision::Undecided].map(said);
         assert!(wrong <= MOST_WRONG, "{name}: {wrong} of {SEEDS}, set, keep, undecided: {all:?}");
         if let Some(decided) = decided {
             assert!(said(decided) >= 90, "{name}: {all:?}");
@@ -95,7 +100,7 @@ fn the_smallest_alpha_that_drops_nothing_is_named() {
     assert_eq!(["dt:alpha=16", "dt:alpha=64", "complete-sharing"].map(lost), [0; 3]);
     for advice in &outcome.advices {
         let alpha = &advice.candidates[0];
-        assert_eq!((advice.decision, alpha.finding), (Decision::Set, Finding::Better));
+        assert_eq!((advice.decision, alpha.finding), (AdviceDecision::Set, Finding::Better));
         assert_eq!((alpha.gain.better, alpha.gain.worse, advice.episodes), (13, 0, 13));
     }
     assert_eq!(outcome.set("dt:alpha=16"), SEEDS as usize);
@@ -105,7 +110,7 @@ fn the_smallest_alpha_that_drops_nothing_is_named() {
 fn too_few_episodes_are_said_to_be_too_few() {
     let outcome = outcome(Some(0.5), &[small_burst as Episode; 6]);
     for advice in &outcome.advices {
-        assert_eq!((advice.decision, &advice.policy), (Decision::Undecided, &None));
+        assert_eq!((advice.decision, &advice.policy), (AdviceDecision::Undecided, &None));
         assert!(advice.episodes <= 6 && advice.episodes_needed == 12);
         // 0.2 to 0.4 ms for each.
         let needed_ns = advice.capture_needed_ns.expect("known");

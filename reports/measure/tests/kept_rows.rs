@@ -13,7 +13,7 @@ use dropcast_pipeline::resources::{MemoryLimit, Resources};
 use dropcast_pipeline::settings::{TracerSettings, TrainSettings};
 use dropcast_pipeline::traces::{LabelledTrace, LabelledTraces, TraceBatches, TraceRows};
 use dropcast_pipeline::train::{Roles, train_on};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,7 +72,7 @@ fn leaf(seed: u64) -> LabelledTrace {
 }
 
 /// A model that was trained on a trace, with the default settings.
-fn model_of(trace: &LabelledTrace) -> Model {
+fn model_of(trace: &LabelledTrace) -> TrainedModel {
     let roles = Roles::of(vec![trace.clone()]);
     let settings = TrainSettings::default();
     let (traces, chosen) = roles.divided(&settings, 1 << 28, &Silent).expect("valid");
@@ -80,7 +80,7 @@ fn model_of(trace: &LabelledTrace) -> Model {
 }
 
 fn report(
-    model: &Model,
+    model: &TrainedModel,
     traces: &[&LabelledTrace],
     rows: ReportRows,
 ) -> Result<Report, PipelineError> {

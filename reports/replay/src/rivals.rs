@@ -69,7 +69,7 @@ pub struct RivalReplay {
     pauses: Vec<Pause>,
     checker: ArrivalChecker,
     /// Where each policy is, in the order in which they were given.
-    places: Vec<Place>,
+    places: Vec<ReplaySlot>,
     alphas: Vec<AlphaRivals>,
     lanes: Vec<RivalLane>,
     oracles: OraclesByName,
@@ -79,7 +79,7 @@ pub struct RivalReplay {
 
 /// Where a policy is replayed.
 #[derive(Clone, Copy)]
-enum Place {
+enum ReplaySlot {
     /// Number `alpha` of a group.
     Alpha { group: usize, alpha: usize },
     /// In a lane of its own.
@@ -147,11 +147,11 @@ impl RivalReplay {
             Some(alpha) => {
                 alphas.push(alpha);
                 let number = alphas.len() - 1;
-                Place::Alpha { group: number / group, alpha: number % group }
+                ReplaySlot::Alpha { group: number / group, alpha: number % group }
             }
             None => {
                 lanes.push(RivalLane::new(Rival::Registry(policy.clone())));
-                Place::Lane(lanes.len() - 1)
+                ReplaySlot::Lane(lanes.len() - 1)
             }
         };
         let places = policies.iter().map(place).collect();
@@ -174,7 +174,7 @@ impl RivalReplay {
     #[must_use]
     pub fn with(mut self, own: &[OwnPolicy]) -> Self {
         for policy in own.iter().cloned() {
-            self.places.push(Place::Lane(self.lanes.len()));
+            self.places.push(ReplaySlot::Lane(self.lanes.len()));
             self.lanes.push(RivalLane::new(Rival::Own(policy)));
         }
         self
@@ -221,8 +221,8 @@ impl RivalReplay {
     /// unless it pushes packets out.
     pub fn rejected(&self, place: usize) -> &[bool] {
         match self.places.get(place) {
-            Some(&Place::Alpha { group, alpha }) => self.alphas[group].rejected(alpha),
-            Some(&Place::Lane(lane)) => &self.lanes[lane].rejected,
+            Some(&ReplaySlot::Alpha { group, alpha }) => self.alphas[group].rejected(alpha),
+            Some(&ReplaySlot::Lane(lane)) => &self.lanes[lane].rejected,
             None => &[],
         }
     }
@@ -232,9 +232,9 @@ impl RivalReplay {
         let lanes = self.threads.map(self.lanes, RivalLane::finish);
         let alphas: Vec<Vec<RivalSent>> =
             self.alphas.into_iter().map(AlphaRivals::finish).collect();
-        let sent = |place: &Place| match *place {
-            Place::Alpha { group, alpha } => alphas[group][alpha],
-            Place::Lane(lane) => lanes[lane],
+        let sent = |place: &ReplaySlot| match *place {
+            ReplaySlot::Alpha { group, alpha } => alphas[group][alpha],
+            ReplaySlot::Lane(lane) => lanes[lane],
         };
         let policies = self.places.iter().map(sent).collect();
         let (specs, options, pauses) = (&self.specs, &self.options, self.pauses.as_slice());

@@ -4,7 +4,7 @@ use super::lines::Loss;
 use crate::drop_words::{own_name, setting_name};
 use crate::numbers::{count, percent, time_unit};
 use dropcast_measure::verdict::{
-    Advice, Candidate, Check, CheckResult, CheckStatus, Cost, Decision, Verdict,
+    Advice, AdviceDecision, Candidate, Check, CheckResult, CheckStatus, Cost, Verdict,
 };
 
 /// What to do: the first is a line by itself, the others say why.
@@ -15,16 +15,16 @@ pub(crate) fn advice(verdict: &Verdict) -> Vec<String> {
         return untrusted(verdict);
     }
     match advice.decision {
-        Decision::None if verdict.arrived.packets == 0 => {
+        AdviceDecision::None if verdict.arrived.packets == 0 => {
             vec!["NO ADVICE: no packet arrives.".to_owned()]
         }
-        Decision::None => vec![format!(
+        AdviceDecision::None => vec![format!(
             "NO ADVICE: policies are not compared on switches of this size; {own} drops {} packets.",
             count(verdict.counts.own.packets)
         )],
-        Decision::Keep => vec![kept(verdict, &own)],
-        Decision::Undecided => vec![undecided(advice, &own)],
-        Decision::Set => advice.advised().map_or_else(Vec::new, |of| set(verdict, of, &own)),
+        AdviceDecision::Keep => vec![kept(verdict, &own)],
+        AdviceDecision::Undecided => vec![undecided(advice, &own)],
+        AdviceDecision::Set => advice.advised().map_or_else(Vec::new, |of| set(verdict, of, &own)),
     }
 }
 

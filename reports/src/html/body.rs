@@ -1,6 +1,7 @@
 //! The body of a page: sections, tables and figures.
 //!
-//! This is not a template (`maud`, `askama`) because a page is mostly tables and figures, each made by one function.
+//! This is not a template (`askama`) because a page is mostly tables and figures, each made by one function. `maud` writes
+//! no line ends between elements: pages would be one line, which cannot be compared.
 //! What comes from outside goes through [`escape`].
 
 use super::table::{Cell, data_table, table};

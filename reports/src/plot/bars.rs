@@ -1,9 +1,9 @@
 //! Drawing a [`BarFigure`].
 
 use super::canvas::{Axes, Canvas, Plot, Sample, paint};
-use super::figure::{Axis, BarFigure, BarGroup, BarLook, Draw, Scale};
+use super::figure::{Axis, AxisScale, BarFigure, BarGroup, BarLook, Draw};
 use super::palette::look;
-use super::svg::{Anchor, Page, Place, TEXT, WIDTH_UNITS, width};
+use super::svg::{Anchor, Page, Position, TEXT, WIDTH_UNITS, width};
 use super::ticks::Ruler;
 use std::borrow::Cow;
 
@@ -50,7 +50,8 @@ impl BarFigure {
         let names = self.categories.iter().map(|name| width(&shortened(name), TEXT));
         let names = names.max().unwrap_or(0);
         let (low, high) = self.range(names);
-        let axis = Axis { range: Some((low, high)), scale: Scale::Linear, ..self.value.clone() };
+        let axis =
+            Axis { range: Some((low, high)), scale: AxisScale::Linear, ..self.value.clone() };
         let x = match self.look {
             BarLook::Flat => Ruler::bare(low, high),
             _ => Ruler::new(&axis, std::iter::empty(), 7),
@@ -129,7 +130,7 @@ impl BarFigure {
     }
 
     /// Opposite corners of the bar of group `at` in a row.
-    fn corners(&self, plot: &Plot, row: usize, at: usize, value: f64) -> (Place, Place) {
+    fn corners(&self, plot: &Plot, row: usize, at: usize, value: f64) -> (Position, Position) {
         let band = 1.0 / (self.groups.len() as f64 + 0.6);
         let top = self.categories.len() as f64 - row as f64;
         let upper = top - (0.3 + at as f64 + 0.08) * band;

@@ -7,7 +7,7 @@ use super::figure::Draw;
 use super::marks::Marks;
 use super::palette::{Look, Marker, Rgb};
 use super::svg::{
-    Anchor, Drawing, HEIGHT_UNITS, INK, Lettering, Page, Place, Stroke, TEXT, WIDTH_UNITS, width,
+    Anchor, Drawing, HEIGHT_UNITS, INK, Lettering, Page, Position, Stroke, TEXT, WIDTH_UNITS, width,
 };
 use super::ticks::Ruler;
 use std::ops::Range;
@@ -122,7 +122,7 @@ impl Canvas {
         self.top = y + LINE_HEIGHT / 2 + 22;
     }
 
-    fn line_sample(&mut self, draw: Draw, look: Look, (x, y): Place) {
+    fn line_sample(&mut self, draw: Draw, look: Look, (x, y): Position) {
         if !matches!(draw, Draw::Marks | Draw::Dots) {
             self.line(&[(x, y), (x + SAMPLE, y)], draw, look);
         }
@@ -132,12 +132,12 @@ impl Canvas {
     }
 
     /// Text of the usual size.
-    pub(super) fn text(&mut self, text: &str, at: Place, anchor: Anchor) {
+    pub(super) fn text(&mut self, text: &str, at: Position, anchor: Anchor) {
         self.drawing.text(text, at, Lettering { anchor, ..Lettering::default() });
     }
 
     /// A line through points of the canvas.
-    pub(super) fn line(&mut self, places: &[Place], draw: Draw, look: Look) {
+    pub(super) fn line(&mut self, places: &[Position], draw: Draw, look: Look) {
         let stroke = if draw == Draw::Rule {
             Stroke { dash: Some((3, 7)), ..Stroke::solid(&INK, 3) }
         } else {
@@ -147,7 +147,7 @@ impl Canvas {
     }
 
     /// A marker of a series.
-    pub(super) fn marker(&mut self, (x, y): Place, draw: Draw, look: Look) {
+    pub(super) fn marker(&mut self, (x, y): Position, draw: Draw, look: Look) {
         let r = if draw == Draw::Marks { BIG_MARKER } else { MARKER };
         let (drawing, colour) = (&mut self.drawing, look.colour);
         match look.marker {
@@ -171,14 +171,14 @@ impl Canvas {
     }
 
     /// The mark of a point that lies above the plot, at its upper edge: an arrow.
-    pub(super) fn arrow_up(&mut self, (x, y): Place, look: Look) {
+    pub(super) fn arrow_up(&mut self, (x, y): Position, look: Look) {
         let stroke = Stroke::solid(&look.colour, 5);
         self.drawing.line(&[(x - 10, y + 12), (x, y), (x + 10, y + 12)], stroke);
         self.drawing.line(&[(x, y), (x, y + 26)], stroke);
     }
 
     /// An interval as a vertical error bar.
-    pub(super) fn interval(&mut self, low: Place, high: Place, look: Look) {
+    pub(super) fn interval(&mut self, low: Position, high: Position, look: Look) {
         let stroke = Stroke::solid(&look.colour, 3);
         self.drawing.line(&[low, high], stroke);
         for (x, y) in [low, high] {
@@ -196,12 +196,12 @@ impl Canvas {
     }
 
     /// A pale band around the line of a series.
-    pub(super) fn band(&mut self, corners: &[Place], look: Look) {
+    pub(super) fn band(&mut self, corners: &[Position], look: Look) {
         self.drawing.polygon(corners, look.colour, 0.15);
     }
 
     /// A bar: solid, or pale with an outline where the look has a dash.
-    pub(super) fn bar(&mut self, from: Place, to: Place, look: Look) {
+    pub(super) fn bar(&mut self, from: Position, to: Position, look: Look) {
         if look.dash.is_none() {
             return self.drawing.rectangle(from, to, look.colour, 1.0);
         }
@@ -214,8 +214,8 @@ impl Canvas {
     /// A box of one colour with text in its middle.
     pub(super) fn tile(
         &mut self,
-        from: Place,
-        to: Place,
+        from: Position,
+        to: Position,
         fill: Rgb,
         text: &str,
         (size, ink): (i32, Rgb),
@@ -332,7 +332,7 @@ impl Plot {
     }
 
     /// The position of a point on the canvas; points outside the axes are clamped.
-    pub(super) fn place(&self, x: f64, y: f64) -> Place {
+    pub(super) fn place(&self, x: f64, y: f64) -> Position {
         let (across, down) = (&self.across, &self.down);
         (
             self.x.position(self.x.place(x), across.start, across.end),

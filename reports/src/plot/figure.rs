@@ -5,7 +5,7 @@ use dropcast_pipeline::wall_clock::UtcOffset;
 
 /// How numbers are laid out along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
+pub enum AxisScale {
     /// Evenly.
     #[default]
     Linear,
@@ -49,7 +49,7 @@ pub struct Axis {
     /// How its values are written.
     pub unit: Unit,
     /// How it is laid out. Values that a logarithmic scale cannot show are drawn at its lower end.
-    pub scale: Scale,
+    pub scale: AxisScale,
     /// Whether a logarithmic scale has a place for 0, a step below its lowest value.
     pub has_zero: bool,
     /// Lowest and highest value; by default what the data needs.
@@ -88,7 +88,7 @@ impl Axis {
 
     /// The same axis with another scale.
     #[must_use]
-    pub fn scale(self, scale: Scale) -> Self {
+    pub fn scale(self, scale: AxisScale) -> Self {
         Axis { scale, ..self }
     }
 

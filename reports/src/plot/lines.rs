@@ -3,7 +3,7 @@
 use super::canvas::{Axes, Canvas, Plot, Sample, paint};
 use super::figure::{Axis, Draw, Labels, LineFigure, Point, Series};
 use super::palette::{Look, look};
-use super::svg::{Anchor, Page, Place, TEXT, width};
+use super::svg::{Anchor, Page, Position, TEXT, width};
 use super::ticks::Ruler;
 use crate::numbers;
 
@@ -194,8 +194,8 @@ fn has_place(point: &Point) -> bool {
 }
 
 /// The corners of the line through `places`, without those that round to the one before.
-fn path(places: &[Place], draw: Draw) -> Vec<Place> {
-    let mut path: Vec<Place> = Vec::with_capacity(places.len());
+fn path(places: &[Position], draw: Draw) -> Vec<Position> {
+    let mut path: Vec<Position> = Vec::with_capacity(places.len());
     for &(x, y) in places {
         if let (Draw::Steps, Some(&(_, before))) = (draw, path.last()) {
             path.push((x, before));
@@ -209,13 +209,13 @@ fn path(places: &[Place], draw: Draw) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::Scale;
+    use crate::plot::AxisScale;
 
     fn figure() -> LineFigure {
         LineFigure {
             title: "Ratio <against> flips & more".to_owned(),
             description: "A \"test\" figure.".to_owned(),
-            x: Axis::new("Trees").scale(Scale::Log2),
+            x: Axis::new("Trees").scale(AxisScale::Log2),
             y: Axis::new("Ratio"),
             series: vec![
                 Series::new("Credence", Draw::Line, [(1.0, 1.0), (2.0, 1.3), (128.0, 2.9)]),

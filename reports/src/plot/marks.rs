@@ -5,7 +5,7 @@
 //! Hit areas are invisible by their own attributes, so a picture taken out of its page needs no
 //! style sheet.
 
-use super::svg::{Place, escape};
+use super::svg::{Position, escape};
 use std::fmt::Write as _;
 
 /// Points closer together than this, units across and down, share a hit area.
@@ -20,8 +20,8 @@ pub(super) struct Marks {
 }
 
 struct Mark {
-    from: Place,
-    to: Place,
+    from: Position,
+    to: Position,
     x: String,
     y: f64,
     text: String,
@@ -34,12 +34,19 @@ impl Marks {
     }
 
     /// A point with its values. A point too close to the last one is left out.
-    pub(super) fn point(&mut self, at: Place, (x, y): (f64, f64), text: String) {
+    pub(super) fn point(&mut self, at: Position, (x, y): (f64, f64), text: String) {
         self.add(Mark { from: at, to: at, x: x.to_string(), y, text });
     }
 
     /// A box of a category with its value.
-    pub(super) fn area(&mut self, from: Place, to: Place, category: &str, y: f64, text: String) {
+    pub(super) fn area(
+        &mut self,
+        from: Position,
+        to: Position,
+        category: &str,
+        y: f64,
+        text: String,
+    ) {
         let (from, to) =
             ((from.0.min(to.0), from.1.min(to.1)), (from.0.max(to.0), from.1.max(to.1)));
         self.add(Mark { from, to, x: category.to_owned(), y, text });

@@ -1,6 +1,6 @@
 //! Figures for LaTeX.
 
-use super::figure::{Axis, BarFigure, BarGroup, LineFigure, Point, Scale, Series};
+use super::figure::{Axis, AxisScale, BarFigure, BarGroup, LineFigure, Point, Series};
 use super::lines::{has_band, shown};
 use super::palette::{Look, look};
 use std::fmt::Write as _;
@@ -133,11 +133,11 @@ impl BarFigure {
 fn axis(name: &str, axis: &Axis) -> String {
     let mut options = format!("{name}label={{{}}}", escaped(&axis.label));
     match axis.scale {
-        Scale::Linear => {}
-        Scale::Log2 => {
+        AxisScale::Linear => {}
+        AxisScale::Log2 => {
             let _ = write!(options, ", {name}mode=log, log basis {name}=2");
         }
-        Scale::Log10 => {
+        AxisScale::Log10 => {
             let _ = write!(options, ", {name}mode=log");
         }
     }
@@ -178,7 +178,7 @@ mod tests {
         let point = Point { range: Some((10.0, 30.0)), ..Point::new(20.0, 0.5) };
         let figure = LineFigure {
             title: "A title".to_owned(),
-            x: Axis::new("time, us").scale(Scale::Log10),
+            x: Axis::new("time, us").scale(AxisScale::Log10),
             y: Axis::new("share, %").unit(Unit::Percent).range(0.0, 1.0),
             series: vec![
                 Series { name: "a_b:{x < 2}".to_owned(), points: vec![point], ..Series::default() },

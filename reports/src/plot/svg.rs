@@ -22,7 +22,7 @@ pub(super) fn width(text: &str, size: i32) -> i32 {
 }
 
 /// Horizontal and vertical position, units from the top left corner.
-pub(super) type Place = (i32, i32);
+pub(super) type Position = (i32, i32);
 
 /// Where a picture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) struct Drawing {
 // Writing to a `String` cannot fail.
 impl Drawing {
     /// A line through places.
-    pub(super) fn line(&mut self, places: &[Place], stroke: Stroke<'_>) {
+    pub(super) fn line(&mut self, places: &[Position], stroke: Stroke<'_>) {
         let Stroke { paint, width, dash, opacity } = stroke;
         let points = points(places);
         let _ = write!(
@@ -101,18 +101,24 @@ impl Drawing {
     }
 
     /// A filled polygon; `opacity` from 0 to 1.
-    pub(super) fn polygon(&mut self, corners: &[Place], fill: impl Display, opacity: f64) {
+    pub(super) fn polygon(&mut self, corners: &[Position], fill: impl Display, opacity: f64) {
         let (points, opacity) = (points(corners), fill_opacity(opacity));
         let _ = writeln!(self.svg, "<polygon points=\"{points}\" fill=\"{fill}\"{opacity}/>");
     }
 
-    pub(super) fn circle(&mut self, (x, y): Place, radius: i32, fill: impl Display) {
+    pub(super) fn circle(&mut self, (x, y): Position, radius: i32, fill: impl Display) {
         let _ =
             writeln!(self.svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>");
     }
 
     /// A filled rectangle between two opposite corners; `opacity` from 0 to 1.
-    pub(super) fn rectangle(&mut self, from: Place, to: Place, fill: impl Display, opacity: f64) {
+    pub(super) fn rectangle(
+        &mut self,
+        from: Position,
+        to: Position,
+        fill: impl Display,
+        opacity: f64,
+    ) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (width, height) = ((from.0 - to.0).abs(), (from.1 - to.1).abs());
         let opacity = fill_opacity(opacity);
@@ -123,7 +129,7 @@ impl Drawing {
     }
 
     /// A line of text, vertically centred on its place.
-    pub(super) fn text(&mut self, text: &str, (x, y): Place, lettering: Lettering<'_>) {
+    pub(super) fn text(&mut self, text: &str, (x, y): Position, lettering: Lettering<'_>) {
         let Lettering { anchor, size, bold, rotated, paint } = lettering;
         // 0.35 em is half the height of digits and capitals.
         let _ = write!(self.svg, "<text x=\"{x}\" y=\"{y}\" dy=\".35em\" fill=\"{paint}\"");
@@ -174,7 +180,7 @@ fn fill_opacity(opacity: f64) -> String {
     if opacity < 1.0 { format!(" fill-opacity=\"{opacity}\"") } else { String::new() }
 }
 
-fn points(places: &[Place]) -> String {
+fn points(places: &[Position]) -> String {
     let pairs: Vec<String> = places.iter().map(|(x, y)| format!("{x},{y}")).collect();
     pairs.join(" ")
 }

@@ -1,6 +1,6 @@
 //! The ticks of an axis and their texts.
 
-use super::figure::{Axis, Clock, Scale};
+use super::figure::{Axis, AxisScale, Clock};
 use super::svg::{TEXT, WIDTH_UNITS, width};
 use crate::numbers;
 use dropcast_pipeline::wall_clock::utc;
@@ -15,7 +15,7 @@ const APART: i32 = TEXT / 2;
 /// An axis ready to draw: positions are in drawing units, the logarithm on a logarithmic scale.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ruler {
-    pub(super) scale: Scale,
+    pub(super) scale: AxisScale,
     /// The factor applied to values before layout.
     pub(super) factor: f64,
     /// Ends, drawing units; `low < high`.
@@ -32,12 +32,12 @@ impl Ruler {
         let (low, high) = axis.range.unwrap_or_else(|| extent(axis.scale, values));
         let (low, high) = (low * factor, high * factor);
         let ruler = match (axis.scale, &axis.clock) {
-            (Scale::Linear, Some(clock)) => by_clock(clock, low, high, most),
-            (Scale::Linear, None) => linear(axis, low, high, most),
-            (Scale::Log2 | Scale::Log10, _) => logarithmic(axis.scale, low, high, most),
+            (AxisScale::Linear, Some(clock)) => by_clock(clock, low, high, most),
+            (AxisScale::Linear, None) => linear(axis, low, high, most),
+            (AxisScale::Log2 | AxisScale::Log10, _) => logarithmic(axis.scale, low, high, most),
         };
         let ruler = Ruler { factor, ..ruler };
-        if axis.has_zero && axis.scale != Scale::Linear { ruler.with_zero() } else { ruler }
+        if axis.has_zero && axis.scale != AxisScale::Linear { ruler.with_zero() } else { ruler }
     }
 
     /// The same with a place for 0 below the lowest value. What is not positive is held there.
@@ -69,7 +69,7 @@ impl Ruler {
 
     /// Evenly from `low` to `high`, without ticks.
     pub(super) fn bare(low: f64, high: f64) -> Self {
-        Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: Vec::new() }
+        Ruler { scale: AxisScale::Linear, factor: 1.0, low, high, ticks: Vec::new() }
     }
 
     /// A place of width 1 for each name, which stands at its middle.
@@ -91,9 +91,9 @@ impl Ruler {
     fn anywhere(&self, value: f64) -> f64 {
         let value = value * self.factor;
         match self.scale {
-            Scale::Linear => value,
-            Scale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
-            Scale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
+            AxisScale::Linear => value,
+            AxisScale::Log2 => value.max(f64::MIN_POSITIVE).log2(),
+            AxisScale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
         }
     }
 
@@ -105,8 +105,8 @@ impl Ruler {
 }
 
 /// Lowest and highest value that the scale can show, kept apart.
-fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let shown = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
+fn extent(scale: AxisScale, values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let shown = values.filter(|v| v.is_finite() && (scale == AxisScale::Linear || *v > 0.0));
     let (low, high) =
         shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     match () {
@@ -132,7 +132,7 @@ fn linear(axis: &Axis, low: f64, high: f64, most: usize) -> Ruler {
         let place = (k as f64 * step).clamp(low, high);
         (place, grouped(place, decimals))
     });
-    Ruler { scale: Scale::Linear, factor: 1.0, low, high, ticks: ticks.collect() }
+    Ruler { scale: AxisScale::Linear, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
 /// Seconds between ticks of a clock.
@@ -201,8 +201,8 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
-fn logarithmic(scale: Scale, low: f64, high: f64, most: usize) -> Ruler {
-    let log = |v: f64| if scale == Scale::Log2 { v.log2() } else { v.log10() };
+fn logarithmic(scale: AxisScale, low: f64, high: f64, most: usize) -> Ruler {
+    let log = |v: f64| if scale == AxisScale::Log2 { v.log2() } else { v.log10() };
     let low = log(if low > 0.0 { low } else { 1.0 });
     let high = log(if high > 0.0 { high } else { 1.0 }).max(low);
     let (first, last) = ((low + 1e-9).floor() as i32, (high - 1e-9).ceil() as i32);
@@ -216,8 +216,8 @@ fn logarithmic(scale: Scale, low: f64, high: f64, most: usize) -> Ruler {
     Ruler { scale, factor: 1.0, low, high, ticks: ticks.collect() }
 }
 
-fn power_text(scale: Scale, power: i32) -> String {
-    let base: f64 = if scale == Scale::Log2 { 2.0 } else { 10.0 };
+fn power_text(scale: AxisScale, power: i32) -> String {
+    let base: f64 = if scale == AxisScale::Log2 { 2.0 } else { 10.0 };
     let value = base.powi(power);
     if (0.001..100_000.0).contains(&value) {
         let decimals = (0..10).find(|&d| (value * 10f64.powi(d)).fract() == 0.0).unwrap_or(3);
@@ -295,16 +295,16 @@ mod tests {
 
     #[test]
     fn logarithmic_ticks_are_powers() {
-        let axis = Axis::new("").scale(Scale::Log2);
+        let axis = Axis::new("").scale(AxisScale::Log2);
         assert_eq!(texts(&axis, &[1.0, 32.0]), ["1", "2", "4", "8", "16", "32"]);
-        let axis = Axis::new("").scale(Scale::Log10);
+        let axis = Axis::new("").scale(AxisScale::Log10);
         assert_eq!(texts(&axis, &[0.0, 1.0, 2e6]), ["1", "100", "10,000", "10\u{2076}"]);
         assert_eq!(texts(&axis, &[0.02, 0.5]), ["0.01", "0.1", "1"]);
     }
 
     #[test]
     fn zero_has_a_place_of_its_own() {
-        let axis = Axis::new("").scale(Scale::Log10).with_zero();
+        let axis = Axis::new("").scale(AxisScale::Log10).with_zero();
         let ruler = Ruler::new(&axis, [0.0, 0.001, 0.1].into_iter(), 6);
         assert_eq!(
             ruler.ticks.iter().map(|tick| &*tick.1).collect::<Vec<_>>(),
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn values_beyond_the_ends_are_held() {
-        let ruler = Ruler::new(&Axis::new("").scale(Scale::Log10), [1.0, 100.0].into_iter(), 6);
+        let ruler = Ruler::new(&Axis::new("").scale(AxisScale::Log10), [1.0, 100.0].into_iter(), 6);
         assert_eq!((ruler.place(0.0), ruler.place(10.0), ruler.place(1e9)), (0.0, 1.0, 2.0));
         assert!(ruler.is_above(1e9) && !ruler.is_above(100.0));
     }

@@ -9,7 +9,7 @@ use dropcast_forest::LeafRows;
 use dropcast_pipeline::collect::capture_packets::{AddressPackets, CapturePackets};
 use dropcast_pipeline::inspection::few_rows::{FewRows, LeafOnFew};
 use dropcast_pipeline::inspection::{Checked, Inspected};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 
 /// What reading all rows found.
 pub fn checked_text(checked: &Checked) -> String {
@@ -129,7 +129,7 @@ fn capture_text(capture: &CapturePackets) -> String {
     lines.join("\n") + "\n"
 }
 
-fn model_text(model: &Model) -> String {
+fn model_text(model: &TrainedModel) -> String {
     let mut text =
         format!("model on {}\n{}", in_a_line(&model.forest.features), forest_line(model));
     if let Some(made) = &model.provenance {

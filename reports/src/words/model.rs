@@ -4,11 +4,11 @@ use crate::numbers::count;
 use dropcast_forest::{Forest, Metrics, PartMetrics, ScoreRange, ScoreRanges, SeedMetrics};
 use dropcast_measure::{Gain, GainSection, Report};
 use dropcast_pipeline::table_cost::TableCost;
-use dropcast_train::{Budget, ForestCost, Model};
+use dropcast_train::{Budget, ForestCost, TrainedModel};
 
 /// What was decided about the forest, as a line.
-pub fn forest_line(model: &Model) -> String {
-    let Model { forest, features, provenance, .. } = model;
+pub fn forest_line(model: &TrainedModel) -> String {
+    let TrainedModel { forest, features, provenance, .. } = model;
     let trees = forest.trees.len();
     let mut line = format!(
         "forest: {trees} {} of depth {}, vote threshold {} of {}",

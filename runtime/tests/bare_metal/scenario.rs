@@ -2,8 +2,8 @@
 //! runs in the test and on the device.
 
 use dropcast_runtime::{
-    Credence, Field, Layout, MAGIC, Memory, PacketState, PortState, QueueState, Service,
-    SwitchConstants, Table, VERSION, Verdict, crc32,
+    Credence, Field, Layout, MAGIC, Memory, PacketState, PacketVerdict, PortState, QueueState,
+    Service, SwitchConstants, Table, VERSION, crc32,
 };
 
 const PORTS: usize = 4;
@@ -101,4 +101,5 @@ impl Digest {
 }
 
 // The numbers of verdicts are part of the digest.
-const _: () = assert!(Verdict::Safeguarded as usize == 0 && Verdict::PredictedDrop as usize == 4);
+const _: () =
+    assert!(PacketVerdict::Safeguarded as usize == 0 && PacketVerdict::PredictedDrop as usize == 4);

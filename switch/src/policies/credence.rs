@@ -6,7 +6,7 @@ use super::real_queues::FeatureSource;
 use crate::about::{About, PolicyParameters, Sees};
 use crate::{
     AlwaysAccept, Asked, Buffer, BuildError, Decision, Fit, ModelKind, Packet, Policy, PolicySite,
-    Predictor, Service, Victim, VirtualLqd,
+    Predictor, TimeModel, Victim, VirtualLqd,
 };
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule, Situation};
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// `N` is the number of ports. The paper's model has one queue per port and unit packets, where a
 /// longest queue below `B/N` implies that the packet fits; otherwise that is checked.
 #[derive(Clone, Debug)]
-pub struct Credence<S, P> {
+pub struct CredencePolicy<S, P> {
     lqd: VirtualLqd<S>,
     predictor: P,
     /// If it falls back to accepting every packet while predictions are wrong.
@@ -59,12 +59,12 @@ impl Fallback {
     }
 }
 
-impl<S: Service, P: Predictor> Credence<S, P> {
+impl<S: TimeModel, P: Predictor> CredencePolicy<S, P> {
     /// Credence for a switch, with the features of virtual LQD; `service` serves the virtual queues
     /// and must be of the switch's own time model.
     pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S, predictor: P) -> Self {
         let features = predictor.features();
-        Credence {
+        CredencePolicy {
             values: vec![0; features.len()],
             lqd: VirtualLqd::new(spec, victim, fit, service, features),
             fallback: None,
@@ -76,7 +76,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     /// The same, but with this slack instead of the description's ([`SwitchSpec::slack_bytes`]).
     #[must_use]
     pub fn with_slack(self, slack_bytes: u32) -> Self {
-        Credence { slack_bytes, ..self }
+        CredencePolicy { slack_bytes, ..self }
     }
 
     /// The same, but it accepts every packet below its threshold while predictions are wrong too
@@ -84,7 +84,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     #[must_use]
     pub fn falling_back(self, rule: DriftRule) -> Self {
         let monitor = DriftMonitor::new(rule);
-        Credence { fallback: Some(Fallback { monitor, ..Fallback::default() }), ..self }
+        CredencePolicy { fallback: Some(Fallback { monitor, ..Fallback::default() }), ..self }
     }
 
     /// The precision of predicted drops, if it is measured.
@@ -108,7 +108,7 @@ impl<S: Service, P: Predictor> Credence<S, P> {
     }
 }
 
-impl<S: Service, P: Predictor> Policy for Credence<S, P> {
+impl<S: TimeModel, P: Predictor> Policy for CredencePolicy<S, P> {
     fn advance(&mut self, now: u64) {
         match &mut self.fallback {
             Some(fallback) => self.lqd.advance(now, |id, outcome| fallback.left(id, outcome)),
@@ -131,7 +131,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 
     fn decide(&mut self, buffer: &Buffer, packet: &Packet, _: u64) -> Decision {
-        let Credence { lqd, predictor, fallback, slack_bytes, values } = self;
+        let CredencePolicy { lqd, predictor, fallback, slack_bytes, values } = self;
         let threshold_bytes = lqd.buffer().shared_lengths()[packet.queue];
         let situation = situation(buffer, threshold_bytes, packet);
         let verdict = Situation { slack_bytes: *slack_bytes, ..situation }.decide(|| {
@@ -142,7 +142,7 @@ impl<S: Service, P: Predictor> Policy for Credence<S, P> {
     }
 }
 
-/// Parameters of [`Credence`].
+/// Parameters of [`CredencePolicy`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CredenceParameters {
@@ -179,7 +179,7 @@ impl CredenceParameters {
     /// # Errors
     /// If the oracle is missing or invalid, the probability is out of range, or a fallback is asked for with features of the
     /// switch's own queues.
-    pub fn policy<S: Service + Clone + Send + 'static>(
+    pub fn policy<S: TimeModel + Clone + Send + 'static>(
         &self,
         mut site: PolicySite<'_, S>,
     ) -> Result<Box<dyn Policy + Send>, BuildError> {
@@ -188,7 +188,7 @@ impl CredenceParameters {
         let slack_bytes = self.slack_bytes.unwrap_or(spec.slack_bytes);
         Ok(match (self.features, self.fallback) {
             (FeatureSource::VirtualLqd, is_falling_back) => {
-                let policy = Credence::new(spec, victim, fit, service, predictor);
+                let policy = CredencePolicy::new(spec, victim, fit, service, predictor);
                 let policy = policy.with_slack(slack_bytes);
                 if is_falling_back {
                     Box::new(policy.falling_back(DriftRule::default()))
@@ -197,7 +197,7 @@ impl CredenceParameters {
                 }
             }
             (FeatureSource::RealQueues, false) => {
-                let base = Credence::new(spec, victim, fit, service, AlwaysAccept);
+                let base = CredencePolicy::new(spec, victim, fit, service, AlwaysAccept);
                 let base = base.with_slack(slack_bytes);
                 Box::new(Oracle::new(spec, base, predictor, spec.base_rtt_ns))
             }

@@ -1,7 +1,7 @@
 //! FollowLQD, the drop-tail policy without predictions (Credence, Algorithm 2).
 
 use crate::about::{About, PolicyParameters, Sees};
-use crate::{Buffer, Decision, Fit, Lqd, NoObserver, Packet, Policy, Service, Switch, Victim};
+use crate::{Buffer, Decision, Fit, Lqd, NoObserver, Packet, Policy, Switch, TimeModel, Victim};
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_runtime::Situation;
@@ -17,7 +17,7 @@ pub struct FollowLqd<S> {
     lqd: Switch<Lqd, S>,
 }
 
-impl<S: Service> FollowLqd<S> {
+impl<S: TimeModel> FollowLqd<S> {
     /// FollowLQD for a switch; `service` serves the virtual queues and must be of the switch's
     /// own time model.
     pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S) -> Self {
@@ -64,7 +64,7 @@ impl PolicyParameters for FollowLqdParameters {
     }
 }
 
-impl<S: Service> Policy for FollowLqd<S> {
+impl<S: TimeModel> Policy for FollowLqd<S> {
     fn advance(&mut self, now: u64) {
         self.lqd.advance(now, &mut NoObserver);
     }

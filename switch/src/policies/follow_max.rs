@@ -5,7 +5,7 @@ use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::about::{About, PolicyParameters, Sees};
 use crate::{
     Buffer, BuildError, Decision, Fit, Harmonic, ModelKind, NoObserver, Packet, Policy, PolicySite,
-    Predictor, Service, Switch, Victim,
+    Predictor, Switch, TimeModel, Victim,
 };
 use dropcast_data::SwitchSpec;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct FollowMax<S, P> {
     robust: Switch<Harmonic, S>,
 }
 
-impl<S: Service + Clone, P: Predictor> FollowMax<S, P> {
+impl<S: TimeModel + Clone, P: Predictor> FollowMax<S, P> {
     /// The policy for a switch, `harmonic_bytes` of whose buffer are Harmonic's; `service` serves the
     /// virtual queues and must be of the switch's own time model.
     ///
@@ -49,14 +49,14 @@ impl<S: Service + Clone, P: Predictor> FollowMax<S, P> {
     }
 }
 
-impl<S: Service, P> FollowMax<S, P> {
+impl<S: TimeModel, P> FollowMax<S, P> {
     /// What the queues of FollowLQD and of Harmonic have in their shared buffers, bytes.
     fn references(&self) -> [&[u32]; 2] {
         [self.followed.lengths(), self.robust.buffer().shared_lengths()]
     }
 }
 
-impl<S: Service, P: Predictor> Policy for FollowMax<S, P> {
+impl<S: TimeModel, P: Predictor> Policy for FollowMax<S, P> {
     fn advance(&mut self, now: u64) {
         self.followed.advance(now);
         self.robust.advance(now, &mut NoObserver);
@@ -112,7 +112,7 @@ impl FollowMaxParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, or a number is out of range.
-    pub fn policy<S: Service + Clone>(
+    pub fn policy<S: TimeModel + Clone>(
         &self,
         mut site: PolicySite<'_, S>,
     ) -> Result<FollowMax<S, Box<dyn Predictor + Send>>, BuildError> {

@@ -7,7 +7,7 @@ mod steered;
 use super::dynamic_thresholds::DynamicThresholds;
 use crate::about::{About, PolicyParameters, Sees};
 pub use crate::ndt_network::{
-    ACTIONS, ATTRIBUTES, Activations, Network, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
+    ACTIONS, ATTRIBUTES, Activations, NdtNetwork, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
 };
 use crate::{Buffer, BuildError, Decision, ModelKind, Packet, Policy, PolicyModel, PolicySite};
 use dropcast_data::SwitchSpec;
@@ -18,13 +18,13 @@ pub use steered::{Steered, Steering};
 /// `alpha` of the action with the lowest number: 2^-2 (section V-A).
 const LOWEST_ALPHA: f64 = 0.25;
 
-/// Keeps each queue of port `i` below `alpha_i * (B - Q)` (equation 1), where a [`Network`]
+/// Keeps each queue of port `i` below `alpha_i * (B - Q)` (equation 1), where a [`NdtNetwork`]
 /// occasionally decides on the `alpha_i` of all ports, powers of two from 1/4 to 32.
 ///
 /// When it decides and on which inputs: [`PortStates`]. `alpha` is 1 until the first decision.
 #[derive(Clone, Debug)]
 pub struct Ndt {
-    network: Network,
+    network: NdtNetwork,
     activations: Activations,
     ports: PortStates,
     decisions: u64,
@@ -32,7 +32,7 @@ pub struct Ndt {
 
 impl Ndt {
     /// The policy of a switch.
-    pub fn new(spec: &SwitchSpec, network: Network) -> Self {
+    pub fn new(spec: &SwitchSpec, network: NdtNetwork) -> Self {
         Ndt {
             activations: Activations::new(network.shape(), spec.ports()),
             ports: PortStates::new(spec, network.shape().history),

@@ -10,7 +10,7 @@ use crate::about::{About, PolicyParameters, Sees};
 use crate::policy_site::of_queues;
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, LineRate, ModelKind, Packet, Policy, PolicyModel,
-    PolicySite, PolicySpec, Predictor, Service, VirtualLqd,
+    PolicySite, PolicySpec, Predictor, TimeModel, VirtualLqd,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::{BufferView, FeatureSet};
@@ -41,7 +41,7 @@ impl<B: Policy, P: Predictor> Oracle<B, P> {
     }
 }
 
-impl<B: Policy, P: Predictor, S: Service> Oracle<B, P, S> {
+impl<B: Policy, P: Predictor, S: TimeModel> Oracle<B, P, S> {
     /// The same with the features of a virtual LQD that has observed nothing.
     pub fn over_virtual_lqd(
         spec: &SwitchSpec,
@@ -81,7 +81,7 @@ impl<B: Policy, P: Predictor, S: Service> Oracle<B, P, S> {
     }
 }
 
-impl<B: Policy, P: Predictor, S: Service> Policy for Oracle<B, P, S> {
+impl<B: Policy, P: Predictor, S: TimeModel> Policy for Oracle<B, P, S> {
     fn advance(&mut self, now: u64) {
         self.base.advance(now);
         if let Some(Virtual { lqd, .. }) = &mut self.virtual_lqd {
@@ -200,7 +200,7 @@ impl OracleParameters {
     /// # Errors
     /// If the oracle is missing or invalid, the base cannot be built, pushes packets out, has a model or is an oracle itself, the
     /// horizon is 0 or given beside a model, or the untrained rule is to see virtual LQD's features.
-    pub fn policy<S: Service + Clone + Send + 'static>(
+    pub fn policy<S: TimeModel + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
     ) -> Result<AnyOracle<S>, BuildError> {

@@ -4,7 +4,7 @@
 use super::predicted_follow_lqd::PredictedFollowLqd;
 use crate::about::{About, PolicyParameters, Sees};
 use crate::{
-    Buffer, BuildError, Decision, Fit, ModelKind, Packet, Policy, PolicySite, Predictor, Service,
+    Buffer, BuildError, Decision, Fit, ModelKind, Packet, Policy, PolicySite, Predictor, TimeModel,
     Victim,
 };
 use dropcast_data::SwitchSpec;
@@ -27,7 +27,7 @@ pub struct PaybackCredence<S, P> {
     followed: PredictedFollowLqd<S, P>,
 }
 
-impl<S: Service + Clone, P: Predictor> PaybackCredence<S, P> {
+impl<S: TimeModel + Clone, P: Predictor> PaybackCredence<S, P> {
     /// The policy for a switch; `service` serves the virtual queues and must be of the switch's own
     /// time model.
     pub fn new(spec: &SwitchSpec, victim: Victim, fit: Fit, service: S, predictor: P) -> Self {
@@ -37,14 +37,14 @@ impl<S: Service + Clone, P: Predictor> PaybackCredence<S, P> {
     }
 }
 
-impl<S: Service, P> PaybackCredence<S, P> {
+impl<S: TimeModel, P> PaybackCredence<S, P> {
     /// What the queues that it follows have in the shared buffer, bytes.
     pub fn reference(&self) -> &[u32] {
         self.followed.lengths()
     }
 }
 
-impl<S: Service, P: Predictor> Policy for PaybackCredence<S, P> {
+impl<S: TimeModel, P: Predictor> Policy for PaybackCredence<S, P> {
     fn advance(&mut self, now: u64) {
         self.followed.advance(now);
     }
@@ -95,7 +95,7 @@ impl PaybackCredenceParameters {
     ///
     /// # Errors
     /// If the oracle is missing or invalid, or the probability is out of range.
-    pub fn policy<S: Service + Clone>(
+    pub fn policy<S: TimeModel + Clone>(
         &self,
         mut site: PolicySite<'_, S>,
     ) -> Result<PaybackCredence<S, Box<dyn Predictor + Send>>, BuildError> {

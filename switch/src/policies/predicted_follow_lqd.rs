@@ -1,7 +1,7 @@
 //! FollowLQD, run virtually on the packets that are predicted to be accepted.
 
 use crate::{
-    Asked, FollowLqd, NoObserver, Packet, PolicySite, Predictor, Service, Switch, VirtualLqd,
+    Asked, FollowLqd, NoObserver, Packet, PolicySite, Predictor, Switch, TimeModel, VirtualLqd,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -18,7 +18,7 @@ pub(crate) struct PredictedFollowLqd<S, P> {
     values: Vec<u32>,
 }
 
-impl<S: Service + Clone, P: Predictor> PredictedFollowLqd<S, P> {
+impl<S: TimeModel + Clone, P: Predictor> PredictedFollowLqd<S, P> {
     /// At a site whose features are those of the whole buffer; FollowLQD has `buffer_bytes`.
     pub(crate) fn new(site: &PolicySite<'_>, buffer_bytes: u32, service: S, predictor: P) -> Self {
         let &PolicySite { spec, fit, victim, .. } = site;
@@ -34,7 +34,7 @@ impl<S: Service + Clone, P: Predictor> PredictedFollowLqd<S, P> {
     }
 }
 
-impl<S: Service, P: Predictor> PredictedFollowLqd<S, P> {
+impl<S: TimeModel, P: Predictor> PredictedFollowLqd<S, P> {
     pub(crate) fn advance(&mut self, now: u64) {
         self.lqd.advance(now, |_, _| {});
         self.follow.advance(now, &mut NoObserver);
@@ -50,7 +50,7 @@ impl<S: Service, P: Predictor> PredictedFollowLqd<S, P> {
     }
 }
 
-impl<S: Service, P> PredictedFollowLqd<S, P> {
+impl<S: TimeModel, P> PredictedFollowLqd<S, P> {
     /// What each of its queues has in the shared buffer, bytes.
     pub(crate) fn lengths(&self) -> &[u32] {
         self.follow.buffer().shared_lengths()

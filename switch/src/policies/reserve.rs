@@ -9,7 +9,7 @@ use super::real_queues::RealQueues;
 use crate::about::{About, PolicyParameters, Sees};
 use crate::{
     Alphas, Asked, Buffer, BuildError, Decision, ModelKind, Packet, Policy, PolicyModel,
-    PolicySite, PolicySpec, Predictor, Service,
+    PolicySite, PolicySpec, Predictor, TimeModel,
 };
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
@@ -140,7 +140,7 @@ impl ReserveParameters {
     ///
     /// # Errors
     /// If the oracle is missing, the base cannot be built, pushes packets out or has a model, or the share is no share.
-    pub fn policy<S: Service + Clone + Send + 'static>(
+    pub fn policy<S: TimeModel + Clone + Send + 'static>(
         &self,
         site: PolicySite<'_, S>,
     ) -> Result<AnyReserve, BuildError> {

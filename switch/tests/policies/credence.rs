@@ -5,8 +5,8 @@ use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_features::{FeatureSet, History};
 use dropcast_switch::policies::oracle::Oracle;
 use dropcast_switch::{
-    AlwaysAccept, Asked, Buffer, Credence, Fit, Flipped, LineRate, Observer, Packet, Predictor,
-    Recorded, Removal, Switch, Victim, VirtualLqd,
+    AlwaysAccept, Asked, Buffer, CredencePolicy, Fit, Flipped, LineRate, Observer, Packet,
+    Predictor, Recorded, Removal, Switch, Victim, VirtualLqd,
 };
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -56,7 +56,7 @@ fn asked_and_expected(
     let asked = showing.asked.clone();
     let features = FeatureSet::all();
     let service = LineRate::new(spec);
-    let base = Credence::new(spec, Victim::Tail, Fit::Exact, service.clone(), AlwaysAccept);
+    let base = CredencePolicy::new(spec, Victim::Tail, Fit::Exact, service.clone(), AlwaysAccept);
     let policy = Oracle::new(spec, base, showing, spec.base_rtt_ns);
     let mut switch = Switch::new(spec, Fit::Exact, policy, service);
     let each_port = usize::from(spec.queues_per_port);
@@ -76,7 +76,8 @@ fn asked_and_expected(
 
 /// Whether each packet is accepted by Credence with this predictor.
 fn accepted(spec: &SwitchSpec, arrivals: &Arrivals, predictor: impl Predictor) -> Vec<bool> {
-    let policy = Credence::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec), predictor);
+    let policy =
+        CredencePolicy::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec), predictor);
     crate::traffic::accepted(spec, arrivals, policy)
 }
 
@@ -99,7 +100,7 @@ proptest! {
         let (whole, wrapped) = (showing(), showing());
         let questions = (whole.asked.clone(), wrapped.asked.clone());
         let by_credence = accepted(&spec, &arrivals, whole);
-        let base = Credence::new(&spec, Victim::Tail, Fit::Exact, service(), AlwaysAccept);
+        let base = CredencePolicy::new(&spec, Victim::Tail, Fit::Exact, service(), AlwaysAccept);
         let oracle = Oracle::over_virtual_lqd(&spec, base, wrapped, |features| {
             VirtualLqd::new(&spec, Victim::Tail, Fit::Exact, service(), features)
         });

@@ -4,8 +4,8 @@ use crate::traffic::{Arrivals, LINE_RATE_BPS};
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_runtime::{DriftMonitor, DriftRule};
 use dropcast_switch::{
-    AlwaysAccept, Buffer, Credence, Fit, LineRate, Lqd, Observer, Packet, Predictor, Recorded,
-    Removal, Switch, Victim,
+    AlwaysAccept, Buffer, CredencePolicy, Fit, LineRate, Lqd, Observer, Packet, Predictor,
+    Recorded, Removal, Switch, Victim,
 };
 use std::collections::BTreeSet;
 
@@ -45,8 +45,8 @@ fn dropped_by_lqd(spec: &SwitchSpec, arrivals: &Arrivals) -> BTreeSet<u64> {
     dropped.0
 }
 
-fn credence<P: Predictor>(spec: &SwitchSpec, predictor: P) -> Credence<LineRate, P> {
-    Credence::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec), predictor)
+fn credence<P: Predictor>(spec: &SwitchSpec, predictor: P) -> CredencePolicy<LineRate, P> {
+    CredencePolicy::new(spec, Victim::Tail, Fit::Exact, LineRate::new(spec), predictor)
 }
 
 /// Whether each packet is accepted, and the monitor at the end.

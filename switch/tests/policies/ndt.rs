@@ -5,16 +5,16 @@ use crate::traffic::{LINE_RATE_BPS, accepted, overload, run, switch_and_arrivals
 use dropcast_data::SwitchSpec;
 use dropcast_switch::DynamicThresholds;
 use dropcast_switch::policies::ndt::{
-    ACTIONS, ATTRIBUTES, Activations, Ndt, Network, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
+    ACTIONS, ATTRIBUTES, Activations, Ndt, NdtNetwork, NetworkError, NetworkShape, ONE, WEIGHT_ONE,
 };
 use proptest::prelude::*;
 
-fn networks() -> impl Strategy<Value = Network> {
+fn networks() -> impl Strategy<Value = NdtNetwork> {
     let shapes = (1_usize..4, 1_usize..6, 1_usize..6);
     shapes.prop_flat_map(|(history, embedding, summary)| {
         let shape = NetworkShape { history, embedding, summary };
         prop::collection::vec(-600_i16..600, shape.parameters())
-            .prop_map(move |parameters| Network::new(shape, parameters).expect("valid"))
+            .prop_map(move |parameters| NdtNetwork::new(shape, parameters).expect("valid"))
     })
 }
 
@@ -34,7 +34,7 @@ fn relu(values: Vec<f64>) -> Vec<f64> {
 }
 
 /// Equation 4, port by port.
-fn slow_actions(network: &Network, observed: &[Vec<i32>]) -> Vec<u8> {
+fn slow_actions(network: &NdtNetwork, observed: &[Vec<i32>]) -> Vec<u8> {
     let NetworkShape { embedding, summary, .. } = network.shape();
     let parameters = || network.parameters().iter().copied();
     let behind_phi = (network.shape().inputs() + 1) * embedding + (embedding + 1) * embedding;
@@ -64,12 +64,12 @@ fn slow_actions(network: &Network, observed: &[Vec<i32>]) -> Vec<u8> {
         .collect()
 }
 
-fn act(network: &Network, observed: &[Vec<i32>]) -> Vec<u8> {
+fn act(network: &NdtNetwork, observed: &[Vec<i32>]) -> Vec<u8> {
     let mut room = Activations::new(network.shape(), observed.len());
     network.act(&observed.concat(), &mut room).to_vec()
 }
 
-fn network_and_ports() -> impl Strategy<Value = (Network, Vec<Vec<i32>>)> {
+fn network_and_ports() -> impl Strategy<Value = (NdtNetwork, Vec<Vec<i32>>)> {
     networks().prop_flat_map(|network| {
         let port = prop::collection::vec(0..8 * ONE, network.shape().inputs());
         (Just(network), prop::collection::vec(port, 1..6))
@@ -98,20 +98,20 @@ proptest! {
     #[test]
     fn is_written_and_read_back(network in networks()) {
         let text = serde_json::to_string(&network).expect("plain numbers");
-        prop_assert_eq!(serde_json::from_str::<Network>(&text).expect("own output"), network);
+        prop_assert_eq!(serde_json::from_str::<NdtNetwork>(&text).expect("own output"), network);
     }
 
     /// The network that training starts from is Dynamic Thresholds with alpha 1.
     #[test]
     fn the_neutral_network_is_dynamic_thresholds((spec, arrivals) in switch_and_arrivals()) {
-        let neutral = Network::neutral(NetworkShape::default()).expect("valid");
+        let neutral = NdtNetwork::neutral(NetworkShape::default()).expect("valid");
         let ndt = accepted(&spec, &arrivals, Ndt::new(&spec, neutral));
         prop_assert_eq!(ndt, accepted(&spec, &arrivals, DynamicThresholds::new(1.0)));
     }
 }
 
 /// All decisions up to a moment, from the log alone: `alpha` of each port.
-fn alphas(spec: &SwitchSpec, network: &Network, moment: &Moment<'_>) -> Vec<f64> {
+fn alphas(spec: &SwitchSpec, network: &NdtNetwork, moment: &Moment<'_>) -> Vec<f64> {
     let ports = spec.ports();
     let inputs = network.shape().inputs();
     let fair_bytes = i64::from(spec.buffer_bytes) / ports as i64;
@@ -182,7 +182,7 @@ fn decides_when_equation_5_says() {
 #[test]
 fn decides_as_often_as_traffic_is_dense() {
     let spec = SwitchSpec::uniform(4, LINE_RATE_BPS, 400_000, 20_000);
-    let neutral = Network::neutral(NetworkShape::default()).expect("valid");
+    let neutral = NdtNetwork::neutral(NetworkShape::default()).expect("valid");
     let decisions = |overloaded: u64| {
         let arrivals = overload(&[0], overloaded, 3_000);
         run(&spec, &arrivals, Ndt::new(&spec, neutral.clone())).policy().decisions()
@@ -198,11 +198,11 @@ fn what_is_no_network_is_refused() {
     let count = shape.parameters();
     assert_eq!(count, 12 + 6 + 10 + 3);
     let parameters = NetworkError::Parameters { expected: count, found: 1 };
-    assert_eq!(Network::new(shape, vec![0]), Err(parameters));
+    assert_eq!(NdtNetwork::new(shape, vec![0]), Err(parameters));
     let empty = NetworkShape { summary: 0, ..shape };
-    assert_eq!(Network::neutral(empty), Err(NetworkError::Size { field: "summary", size: 0 }));
-    let text = serde_json::to_string(&Network::neutral(shape).expect("valid")).expect("numbers");
+    assert_eq!(NdtNetwork::neutral(empty), Err(NetworkError::Size { field: "summary", size: 0 }));
+    let text = serde_json::to_string(&NdtNetwork::neutral(shape).expect("valid")).expect("numbers");
     let newer = text.replace("\"version\":1", "\"version\":2");
-    let error = serde_json::from_str::<Network>(&newer).expect_err("newer").to_string();
+    let error = serde_json::from_str::<NdtNetwork>(&newer).expect_err("newer").to_string();
     assert!(error.contains("expected dropcast-ndt version 1"), "{error}");
 }

@@ -4,7 +4,7 @@ use crate::traffic::switch_and_arrivals;
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_switch::aqm::Aqm;
-use dropcast_switch::policies::ndt::{Network, NetworkShape};
+use dropcast_switch::policies::ndt::{NdtNetwork, NetworkShape};
 use dropcast_switch::{
     AlwaysAccept, AqmSite, AqmSpec, Fit, LineRate, ModelKind, NoObserver, Policy, PolicyModel,
     PolicySite, PolicySpec, Switch,
@@ -24,7 +24,7 @@ fn spec() -> SwitchSpec {
 }
 
 fn site<'a>(spec: &'a SwitchSpec, name: &str) -> PolicySite<'a> {
-    let network = Network::neutral(NetworkShape::default()).expect("valid");
+    let network = NdtNetwork::neutral(NetworkShape::default()).expect("valid");
     let model = (name == "ndt").then_some(PolicyModel::Network(network));
     PolicySite { model, ..PolicySite::new(spec, 1) }
 }

@@ -3,7 +3,7 @@
 use crate::json_layout::lay_out;
 use crate::{FeatureRange, Forest, ForestError, ImportOrigin, LeafRows, Metrics};
 use dropcast_data::AVERAGE_NS3_TRUNC;
-use dropcast_features::{Feature, FeatureSet, Memory, UnknownFeature};
+use dropcast_features::{Feature, FeatureMemory, FeatureSet, UnknownFeature};
 use dropcast_runtime::DropOracle;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -256,7 +256,7 @@ struct FeatureText {
 }
 
 fn describe(feature: Feature, range: Option<FeatureRange>) -> FeatureText {
-    let is_average = feature.memory() == Memory::MovingAverages;
+    let is_average = feature.memory() == FeatureMemory::MovingAverages;
     FeatureText {
         name: feature.name().to_owned(),
         unit: feature.unit().to_owned(),

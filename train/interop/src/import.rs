@@ -15,17 +15,17 @@ use crate::ImportError;
 use crate::weights::weigh;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, ImportOrigin, SwitchContext};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use foreign::{Foreign, Reading, has, wrong};
-use std::fmt;
-use std::str::FromStr;
 
 pub use arrays::ArrayTree;
 
 /// A file format of forests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
+#[derive(strum::Display, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownImportFormat, parse_err_fn = unknown)]
+pub enum ImportFormat {
     /// ONNX with one `TreeEnsembleClassifier` or `TreeEnsembleRegressor`, as skl2onnx writes it.
     Onnx,
     /// LightGBM's text model (`save_model`) or its JSON dump (`dump_model`).
@@ -39,11 +39,15 @@ pub enum Format {
 #[error("unknown format {0:?}; known are onnx, lightgbm, xgboost")]
 pub struct UnknownImportFormat(pub String);
 
+fn unknown(name: &str) -> UnknownImportFormat {
+    UnknownImportFormat(name.to_owned())
+}
+
 /// What to import, and as what.
 #[derive(Clone, Debug, Default)]
 pub struct ImportTask {
     /// The file's format; recognized by its content by default.
-    pub format: Option<Format>,
+    pub format: Option<ImportFormat>,
     /// The features that the forest was trained on, in the order of its columns; needed unless the
     /// file names them.
     pub features: Option<FeatureSet>,
@@ -64,7 +68,7 @@ pub struct ImportTask {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// It, as one of ours.
-    pub model: Model,
+    pub model: TrainedModel,
     /// Splits that send a missing value to another side than 0, where the file does not record what was missing when it was
     /// trained: if 0 was, the original decides 0 otherwise there. Agreement is proven for forests to which no integer was.
     pub zero_elsewhere: usize,
@@ -80,14 +84,14 @@ pub fn import(file: &[u8], task: &ImportTask) -> Result<Imported, ImportError> {
     if task.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         return Err(wrong("the threshold", "is not a finite number".to_owned()));
     }
-    let format = task.format.map_or_else(|| Format::detect(file), Ok)?;
+    let format = task.format.map_or_else(|| ImportFormat::detect(file), Ok)?;
     let reading = Reading { features: task.features.as_ref(), threshold: task.threshold };
     let foreign = match format {
-        Format::Onnx => onnx::read(file, &reading),
-        Format::LightGbm if is_object(file) => lightgbm_dump::read(file, &reading),
-        Format::LightGbm => lightgbm::read(file, &reading),
-        Format::XGBoost if xgboost_dump::is_dump(file) => xgboost_dump::read(file, &reading),
-        Format::XGBoost => xgboost::read(file, &reading),
+        ImportFormat::Onnx => onnx::read(file, &reading),
+        ImportFormat::LightGbm if is_object(file) => lightgbm_dump::read(file, &reading),
+        ImportFormat::LightGbm => lightgbm::read(file, &reading),
+        ImportFormat::XGBoost if xgboost_dump::is_dump(file) => xgboost_dump::read(file, &reading),
+        ImportFormat::XGBoost => xgboost::read(file, &reading),
     }?;
     let zero_elsewhere = foreign.zero_elsewhere;
     Ok(Imported { model: weighed(foreign, &format.to_string(), task)?, zero_elsewhere })
@@ -103,12 +107,12 @@ pub fn import_arrays(
     columns: usize,
     tool: &str,
     task: &ImportTask,
-) -> Result<Model, ImportError> {
+) -> Result<TrainedModel, ImportError> {
     weighed(arrays::read(trees, columns)?, tool, task)
 }
 
 /// The model, with weights of integers.
-fn weighed(foreign: Foreign, format: &str, task: &ImportTask) -> Result<Model, ImportError> {
+fn weighed(foreign: Foreign, format: &str, task: &ImportTask) -> Result<TrainedModel, ImportError> {
     let features = foreign.features(task.features.as_ref())?;
     let weighted = weigh(&foreign.forest, features.len());
     if !(weighted.agreement.is_proven() || task.allow_rounding) {
@@ -128,24 +132,18 @@ fn weighed(foreign: Foreign, format: &str, task: &ImportTask) -> Result<Model, I
         sha256: task.sha256.clone(),
         agreement: weighted.agreement,
     };
-    let model = Model::new(forest, features, task.switch.clone());
-    Ok(Model { imported: Some(origin), ..model })
+    let model = TrainedModel::new(forest, features, task.switch.clone());
+    Ok(TrainedModel { imported: Some(origin), ..model })
 }
 
 fn is_object(file: &[u8]) -> bool {
     file.trim_ascii_start().starts_with(b"{")
 }
 
-impl Format {
-    const ALL: [Format; 3] = [Format::Onnx, Format::LightGbm, Format::XGBoost];
-
+impl ImportFormat {
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Onnx => "onnx",
-            Format::LightGbm => "lightgbm",
-            Format::XGBoost => "xgboost",
-        }
+        self.into()
     }
 
     /// The format of a file by its first bytes.
@@ -156,36 +154,21 @@ impl Format {
             [b'{', b'L' | b'i' | b'U' | b'l' | b'I', ..] => {
                 Err(ImportError::Unknown("it is XGBoost's binary UBJSON; save it as m.json"))
             }
-            [b'{', ..] if lightgbm_dump::is_dump(text) => Ok(Format::LightGbm),
+            [b'{', ..] if lightgbm_dump::is_dump(text) => Ok(ImportFormat::LightGbm),
             [b'{', ..] if has(text, b"\"features_info\"") => {
                 Err(ImportError::Unknown("it is CatBoost's JSON, which is not read"))
             }
-            [b'{' | b'[', ..] => Ok(Format::XGBoost),
-            _ if xgboost_dump::is_text(text) => Ok(Format::XGBoost),
+            [b'{' | b'[', ..] => Ok(ImportFormat::XGBoost),
+            _ if xgboost_dump::is_text(text) => Ok(ImportFormat::XGBoost),
             [0x80, ..] => {
                 Err(ImportError::Unknown("it seems to be a pickle; convert it with skl2onnx"))
             }
             _ if text.starts_with(b"tree\n") || text.starts_with(b"tree\r\n") => {
-                Ok(Format::LightGbm)
+                Ok(ImportFormat::LightGbm)
             }
             // The first field of an ONNX model is the number `ir_version`.
-            [0x08, ..] => Ok(Format::Onnx),
+            [0x08, ..] => Ok(ImportFormat::Onnx),
             _ => Err(ImportError::Unknown("it begins like none of them")),
         }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = UnknownImportFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownImportFormat> {
-        let format = Format::ALL.into_iter().find(|format| format.name() == name);
-        format.ok_or_else(|| UnknownImportFormat(name.to_owned()))
     }
 }

@@ -53,6 +53,6 @@ mod weights;
 
 pub use error::ImportError;
 pub use import::{
-    ArrayTree, Format, ImportTask, Imported, UnknownImportFormat, import, import_arrays,
+    ArrayTree, ImportFormat, ImportTask, Imported, UnknownImportFormat, import, import_arrays,
 };
 pub use trainer::{TrainerCrate, TrainerError, Unsupported, train};

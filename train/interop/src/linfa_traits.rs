@@ -24,7 +24,8 @@ use dropcast_data::LabelledBatch;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, SwitchContext};
 use dropcast_train::{
-    CheckedForestParams, FitTask, ForestParams, Model, RunBatch, Split, TrainError, VoteRule, fit,
+    CheckedForestParams, FitTask, ForestParams, RunBatch, Split, TrainError, TrainedModel,
+    VoteRule, fit,
 };
 use linfa::Float;
 use linfa::dataset::{AsSingleTargets, DatasetBase};
@@ -49,7 +50,7 @@ pub struct ForestEstimator {
 /// A forest that predicts rows of linfa's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedForest {
-    model: Model,
+    model: TrainedModel,
 }
 
 /// Why our trainer could not train on linfa's data.
@@ -175,7 +176,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsSingleTargets<Elem = bool>>
 
 impl FittedForest {
     /// The model, to be written or exported. Its origin names no data.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &TrainedModel {
         &self.model
     }
 

@@ -16,7 +16,7 @@ mod votes;
 
 use dropcast_forest::ScoreHistogram;
 use dropcast_train::{
-    BatchSource, FitTask, Fitted, Model, Part, Provenance, TrainError, rows_of_part,
+    BatchSource, FitTask, Fitted, Part, Provenance, TrainError, TrainedModel, rows_of_part,
 };
 use method::Method;
 use rows::FloatRows;
@@ -54,7 +54,7 @@ pub fn train<S: BatchSource + ?Sized>(
 
 /// Scores all parts, chooses the vote threshold, and fills in the metrics.
 fn measure<S: BatchSource + ?Sized>(
-    model: Model,
+    model: TrainedModel,
     source: &S,
     task: &FitTask,
 ) -> Result<Fitted, TrainError> {
@@ -121,7 +121,7 @@ mod tests {
         let ours = dropcast_train::fit(&source[..], &task).map(|_| ()).unwrap_err();
         let trees = vec![Tree { nodes: vec![Node::Leaf { weight: 255 }] }];
         let forest = Forest { features: task.features.names(), vote_threshold: 0, trees };
-        let model = Model::new(forest, task.features.clone(), task.switch.clone());
+        let model = TrainedModel::new(forest, task.features.clone(), task.switch.clone());
         let theirs = measure(model, &source[..], &task).map(|_| ()).unwrap_err();
         assert!(matches!(theirs, TrainError::NoValidationDrops { rows: 3 }), "{theirs}");
         assert_eq!(theirs.to_string(), ours.to_string());

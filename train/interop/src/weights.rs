@@ -50,7 +50,7 @@ pub(crate) fn weigh(forest: &ValueForest, features: usize) -> Weighted {
         return finish(forest, &weights, Agreement::EQUAL);
     }
     let rounded = scaled.rounded();
-    let Some(counts) = Counts::counted(forest, features, &rounded) else {
+    let Some(counts) = CombinationCounts::counted(forest, features, &rounded) else {
         let agreement = Agreement {
             combinations: None,
             differing: None,
@@ -242,16 +242,16 @@ fn forest_size(forest: &ValueForest) -> f64 {
 }
 
 /// How many combinations of leaves are drops and accepts, by score.
-struct Counts {
+struct CombinationCounts {
     drops: Vec<u32>,
     accepts: Vec<u32>,
 }
 
-impl Counts {
+impl CombinationCounts {
     /// `None` if there are too many combinations.
     fn counted(forest: &ValueForest, features: usize, weights: &Weights) -> Option<Self> {
         let scores = 255 * forest.trees.len() + 1;
-        let mut counts = Counts { drops: vec![0; scores], accepts: vec![0; scores] };
+        let mut counts = CombinationCounts { drops: vec![0; scores], accepts: vec![0; scores] };
         each_combination(forest, features, MOST_COMBINATIONS, |leaves| {
             let (sum, value) = Sum::exact(forest, leaves);
             let score = weights.score(leaves) as usize;

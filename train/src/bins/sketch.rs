@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 /// fine grid otherwise. Memory is bounded, every row counts, and row order does not matter.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueSketch {
-    counts: Counts,
+    counts: SketchCounts,
 }
 
 #[derive(Clone, Debug)]
-enum Counts {
+enum SketchCounts {
     Few(FewValues),
     Many(Grid),
 }
 
 impl ValueSketch {
     pub(crate) fn new() -> Self {
-        ValueSketch { counts: Counts::Many(Grid::new()) }
+        ValueSketch { counts: SketchCounts::Many(Grid::new()) }
     }
 
     /// Counts the rows that train.
@@ -27,15 +27,15 @@ impl ValueSketch {
         if marks.rows() == 0 {
             return;
         }
-        if let Counts::Many(grid) = &mut self.counts {
+        if let SketchCounts::Many(grid) = &mut self.counts {
             let bits = bits(values, marks);
             let few = if grid.has_cells_for(bits) { None } else { FewValues::from_grid(grid) };
             match few {
-                Some(few) => self.counts = Counts::Few(few),
+                Some(few) => self.counts = SketchCounts::Few(few),
                 None => return grid.add(values, bits, marks),
             }
         }
-        if let Counts::Few(few) = &mut self.counts {
+        if let SketchCounts::Few(few) = &mut self.counts {
             let mut more = few.clone();
             if more.add(values, marks) {
                 *few = more;
@@ -43,7 +43,7 @@ impl ValueSketch {
                 let bits = bits(values, marks);
                 let mut grid = few.to_grid(bits);
                 grid.add(values, bits, marks);
-                self.counts = Counts::Many(grid);
+                self.counts = SketchCounts::Many(grid);
             }
         }
     }
@@ -51,12 +51,12 @@ impl ValueSketch {
     /// The counts.
     pub(crate) fn finish(self) -> ValueCounts {
         match self.counts {
-            Counts::Few(few) => {
+            SketchCounts::Few(few) => {
                 let mut rows: Vec<(u32, Rows)> = few.rows().collect();
                 rows.sort_unstable_by_key(|&(value, _)| value);
                 ValueCounts::new(1, rows.into_iter().map(|(value, rows)| (value, rows.by_class())))
             }
-            Counts::Many(grid) => grid.finish(),
+            SketchCounts::Many(grid) => grid.finish(),
         }
     }
 }

@@ -5,7 +5,19 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A device resource that a forest uses. A [`ForestCost`](super::cost::ForestCost) says how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Resource {
     /// Ternary entries of all tables.
     TernaryEntries,
@@ -40,27 +52,11 @@ pub struct NotABudget(String);
 
 impl Resource {
     /// Every resource.
-    pub const ALL: [Resource; 7] = [
-        Resource::TernaryEntries,
-        Resource::RangeEntries,
-        Resource::Bits,
-        Resource::DctBytes,
-        Resource::Thresholds,
-        Resource::LoadedEntries,
-        Resource::Stages,
-    ];
+    pub const ALL: &'static [Resource] = <Resource as strum::VariantArray>::VARIANTS;
 
     /// Its name in a budget.
     pub fn name(self) -> &'static str {
-        match self {
-            Resource::TernaryEntries => "ternary-entries",
-            Resource::RangeEntries => "range-entries",
-            Resource::Bits => "bits",
-            Resource::DctBytes => "dct-bytes",
-            Resource::Thresholds => "thresholds",
-            Resource::LoadedEntries => "loaded-entries",
-            Resource::Stages => "stages",
-        }
+        self.into()
     }
 }
 
@@ -84,8 +80,7 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, NotABudget> {
         let limit = |text: &str| {
             let (name, most) = text.split_once('=')?;
-            let resource = Resource::ALL.into_iter().find(|resource| resource.name() == name)?;
-            Some((resource, most.parse().ok()?))
+            Some((name.parse().ok()?, most.parse().ok()?))
         };
         let limits: Option<Vec<_>> = text.split(',').map(limit).collect();
         limits.and_then(Budget::new).ok_or_else(|| NotABudget(text.to_owned()))

@@ -84,7 +84,7 @@ pub fn squeeze(
         }
         search.best.map(|best| (origin, best))
     };
-    let mut found: Vec<(usize, Found)> =
+    let mut found: Vec<(usize, FittingForest)> =
         Threads::new(threads).map(starts, squeeze_one).into_iter().flatten().collect();
     found.sort_unstable_by_key(|&(origin, _)| origin);
     let best = found.into_iter().reduce(
@@ -92,7 +92,7 @@ pub fn squeeze(
             if next.1.is_better_than(&best.1) { next } else { best }
         },
     );
-    best.map(|(origin, Found { value, forest, .. })| {
+    best.map(|(origin, FittingForest { value, forest, .. })| {
         let work = WorkForest::new(&forest, &columns, class_weight);
         Squeezed {
             forest,
@@ -121,20 +121,20 @@ struct Search<'a, C> {
     /// Finished splits of all searches.
     done: &'a AtomicU64,
     total: u64,
-    best: Option<Found>,
+    best: Option<FittingForest>,
 }
 
 /// A forest that fits.
-struct Found {
+struct FittingForest {
     value: f64,
     /// What it takes of the first resource.
     size: u64,
     forest: Forest,
 }
 
-impl Found {
+impl FittingForest {
     /// Whether it is better, or equally good and smaller.
-    fn is_better_than(&self, other: &Found) -> bool {
+    fn is_better_than(&self, other: &FittingForest) -> bool {
         is_better((self.value, self.size), (other.value, other.size))
     }
 }
@@ -179,7 +179,7 @@ impl<'a, C: ForestCost> Search<'a, C> {
         }
         let forest = forest();
         if budget.admits(&forest, self.cost) {
-            self.best = Some(Found { value, size, forest });
+            self.best = Some(FittingForest { value, size, forest });
         }
     }
 

@@ -6,15 +6,15 @@ use dropcast_forest::binning::BINS;
 use dropcast_forest::binning::CoarserBins;
 
 /// Counts by class: accepted and dropped rows.
-pub(crate) type Counts = [Count; 2];
+pub(crate) type ClassCounts = [Count; 2];
 
 /// A split of a node: bins of `feature` up to `bin` go left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BestSplit {
     pub(crate) feature: usize,
     pub(crate) bin: u8,
-    pub(crate) left: Counts,
-    pub(crate) right: Counts,
+    pub(crate) left: ClassCounts,
+    pub(crate) right: ClassCounts,
     /// Its decrease in impurity, in a measure that orders the splits of one node.
     gain: f64,
 }
@@ -69,12 +69,12 @@ impl SplitRule {
 
     fn of_feature(
         &self,
-        by_bin: &[Counts; BINS],
+        by_bin: &[ClassCounts; BINS],
         feature: usize,
         SearchedFeature { bins, rises }: &SearchedFeature,
     ) -> Option<BestSplit> {
         let total = sum(by_bin);
-        let mut left = Counts::default();
+        let mut left = ClassCounts::default();
         let mut below: Option<usize> = None;
         let mut best: Option<BestSplit> = None;
         let mut from = 0;
@@ -101,11 +101,11 @@ impl SplitRule {
         best
     }
 
-    fn is_valid(&self, left: Counts, right: Counts) -> bool {
+    fn is_valid(&self, left: ClassCounts, right: ClassCounts) -> bool {
         rows(left).min(rows(right)) >= self.min_samples_leaf
     }
 
-    fn gain(&self, left: Counts, right: Counts) -> f64 {
+    fn gain(&self, left: ClassCounts, right: ClassCounts) -> f64 {
         match self.criterion {
             Criterion::Gini => self.gini_gain(left, right),
             Criterion::Entropy => self.entropy_gain(left, right),
@@ -117,17 +117,18 @@ impl SplitRule {
     /// `2 (bL aR - bR aL)^2 / (n^2 nL nR)` times the weight, up to the node's own n: a single
     /// difference of integers, where the difference of two impurities would lose digits. Without
     /// class weights and below 2^26 rows it is exact, so equally good splits tie.
-    fn gini_gain(&self, left: Counts, right: Counts) -> f64 {
+    fn gini_gain(&self, left: ClassCounts, right: ClassCounts) -> f64 {
         let [accept, drop] = self.class_weight;
-        let cross = |a: Counts, b: Counts| u128::from(a[1].draws) * u128::from(b[0].draws);
+        let cross =
+            |a: ClassCounts, b: ClassCounts| u128::from(a[1].draws) * u128::from(b[0].draws);
         let apart = cross(left, right).abs_diff(cross(right, left)) as f64 * (accept * drop);
         apart * apart / (self.weight(left) * self.weight(right))
     }
 
     /// The negated weighted entropies (bits) of the sides; the node's own entropy is the same for
     /// all its splits.
-    fn entropy_gain(&self, left: Counts, right: Counts) -> f64 {
-        let information = |side: Counts| {
+    fn entropy_gain(&self, left: ClassCounts, right: ClassCounts) -> f64 {
+        let information = |side: ClassCounts| {
             let [accept, drop] = self.class_weight;
             x_log2_x(side[0].draws as f64 * accept) + x_log2_x(side[1].draws as f64 * drop)
                 - x_log2_x(self.weight(side))
@@ -135,14 +136,14 @@ impl SplitRule {
         information(left) + information(right)
     }
 
-    fn weight(&self, side: Counts) -> f64 {
+    fn weight(&self, side: ClassCounts) -> f64 {
         let [accept, drop] = self.class_weight;
         side[0].draws as f64 * accept + side[1].draws as f64 * drop
     }
 
     /// The weight of a leaf with these counts: its drop share scaled to 0..=255, halves up. A leaf
     /// without drawn rows accepts.
-    pub(crate) fn leaf_weight(&self, counts: Counts) -> u8 {
+    pub(crate) fn leaf_weight(&self, counts: ClassCounts) -> u8 {
         let drop = 255.0 * (counts[1].draws as f64 * self.class_weight[1]);
         if drop == 0.0 {
             return 0;
@@ -152,26 +153,26 @@ impl SplitRule {
 }
 
 /// Whether the share of drops is not lower on the right: class weights do not change which is lower.
-fn is_rising(left: Counts, right: Counts) -> bool {
-    let cross = |a: Counts, b: Counts| u128::from(a[1].draws) * u128::from(b[0].draws);
+fn is_rising(left: ClassCounts, right: ClassCounts) -> bool {
+    let cross = |a: ClassCounts, b: ClassCounts| u128::from(a[1].draws) * u128::from(b[0].draws);
     cross(left, right) <= cross(right, left)
 }
 
 /// Number of rows: distinct rows if a setting needs them.
-pub(crate) fn rows(counts: Counts) -> u64 {
+pub(crate) fn rows(counts: ClassCounts) -> u64 {
     counts[0].rows + counts[1].rows
 }
 
 /// The total over bins.
-pub(crate) fn sum(by_bin: &[Counts]) -> Counts {
-    by_bin.iter().fold(Counts::default(), |mut sum, counts| {
+pub(crate) fn sum(by_bin: &[ClassCounts]) -> ClassCounts {
+    by_bin.iter().fold(ClassCounts::default(), |mut sum, counts| {
         sum[0].add(counts[0]);
         sum[1].add(counts[1]);
         sum
     })
 }
 
-fn minus(total: Counts, part: Counts) -> Counts {
+fn minus(total: ClassCounts, part: ClassCounts) -> ClassCounts {
     [total[0].minus(part[0]), total[1].minus(part[1])]
 }
 
@@ -180,7 +181,8 @@ fn x_log2_x(x: f64) -> f64 {
 }
 
 /// Binary logarithm of a normal positive number, by basic operations only: bit-identical on every
-/// platform, which `f64::log2` does not promise. Relative error about 2^-52.
+/// platform, which `f64::log2` does not promise, and from one version to the next, which `libm` does not. Relative error
+/// about 2^-52.
 fn log2(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let bits = x.to_bits();
@@ -200,7 +202,7 @@ fn log2(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn counts(accepts: u64, drops: u64) -> Counts {
+    fn counts(accepts: u64, drops: u64) -> ClassCounts {
         [accepts, drops].map(|draws| Count { draws, rows: draws })
     }
 

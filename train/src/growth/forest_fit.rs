@@ -1,6 +1,6 @@
 //! Growing forests, level by level.
 
-use crate::growth::best_split::{Counts, SearchedFeature, SplitRule, rows, sum};
+use crate::growth::best_split::{ClassCounts, SearchedFeature, SplitRule, rows, sum};
 use crate::growth::bootstrap::{Bootstrap, LANES, Poisson};
 use crate::growth::growing::GrowingTree;
 use crate::growth::histogram::{
@@ -255,7 +255,7 @@ impl Growth {
     }
 
     /// Sets the weight of a node as a leaf on these rows, within its bounds; returns it.
-    fn weigh(&mut self, plan: &ForestPlan, node: usize, counts: Counts) -> u8 {
+    fn weigh(&mut self, plan: &ForestPlan, node: usize, counts: ClassCounts) -> u8 {
         let (least, most) = self.bounds[node];
         let weight = plan.rule.leaf_weight(counts).clamp(least, most);
         self.tree.set_leaf(node, weight, counts.map(|count| count.draws));
@@ -310,7 +310,7 @@ impl Growth {
     }
 }
 
-fn may_split(params: &ForestParams, counts: Counts) -> bool {
+fn may_split(params: &ForestParams, counts: ClassCounts) -> bool {
     let is_pure = counts[0].rows == 0 || counts[1].rows == 0;
     !is_pure && rows(counts) >= u64::from(params.min_samples_split)
 }

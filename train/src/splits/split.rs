@@ -9,6 +9,8 @@ use std::num::NonZeroU32;
 /// time, and all times of the run; never of how rows were read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Split {
     /// Every row trains.
     None,
@@ -215,14 +217,8 @@ impl Split {
     /// Its name in settings.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Split::None => "none",
-            Split::Time { .. } => "time",
-            Split::TimeBlocks { .. } => "time-blocks",
-            Split::Episodes { .. } => "episodes",
-            Split::Random { .. } => "random",
-            Split::Runs { .. } => "runs",
-            Split::Switches { .. } => "switches",
             Split::Only { of, .. } => of.name(),
+            split => split.into(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::summary::{medians, summaries};
 use super::{
     FrontRule, SWEEP_FORMAT_VERSION, SweepGroup, SweepParts, SweepPlan, SweepRow, SweepTable,
 };
-use crate::{DataOrigin, Model, Split};
+use crate::{DataOrigin, Split, TrainedModel};
 use serde::{Deserialize, Serialize};
 
 /// The rows of one group, and the models that may be on the whole sweep's front.
@@ -42,11 +42,16 @@ pub enum SweepPartError {
 
 impl SweepPart {
     /// The rows of a group with so many seeds, and the Pareto-optimal ones of its `models`.
-    pub fn new(front: FrontRule, seeds: usize, rows: Vec<SweepRow>, models: &[Model]) -> Self {
+    pub fn new(
+        front: FrontRule,
+        seeds: usize,
+        rows: Vec<SweepRow>,
+        models: &[TrainedModel],
+    ) -> Self {
         let medians = medians(front, &rows, seeds);
         let mut texts = vec![None; models.len()];
         for at in on_front(front, &rows, &medians) {
-            texts[at] = models.get(at).map(Model::to_json);
+            texts[at] = models.get(at).map(TrainedModel::to_json);
         }
         SweepPart { rows, models: texts }
     }

@@ -2,7 +2,7 @@
 
 use dropcast_forest::ModelError;
 use dropcast_runtime::DropOracle;
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 
 /// The example of the format's page.
 fn example() -> &'static str {
@@ -11,18 +11,18 @@ fn example() -> &'static str {
 
 fn fault(from: &str, to: &str) -> String {
     assert!(example().contains(from), "the example no longer has {from}");
-    Model::from_json(&example().replacen(from, to, 1)).unwrap_err().to_string()
+    TrainedModel::from_json(&example().replacen(from, to, 1)).unwrap_err().to_string()
 }
 
 #[test]
 fn the_documented_example_is_what_is_written() {
-    let model = Model::from_json(example()).unwrap();
+    let model = TrainedModel::from_json(example()).unwrap();
     assert_eq!(model.to_json(), example());
 }
 
 #[test]
 fn the_documented_example_predicts_as_the_page_says() {
-    let model = Model::from_json(example()).unwrap();
+    let model = TrainedModel::from_json(example()).unwrap();
     assert_eq!(model.forest.score(&[60_000, 200_001]), 204 + 102);
     assert!(DropOracle::predicts_drop(&model.forest, &[60_000, 200_001]));
     assert!(!DropOracle::predicts_drop(&model.forest, &[60_000, 200_000]));
@@ -30,7 +30,7 @@ fn the_documented_example_predicts_as_the_page_says() {
 
 #[test]
 fn its_metrics_follow_from_its_confusion_matrices() {
-    let metrics = Model::from_json(example()).unwrap().metrics.unwrap();
+    let metrics = TrainedModel::from_json(example()).unwrap().metrics.unwrap();
     for part in [&metrics.train, metrics.test.as_ref().unwrap()] {
         let confusion = part.confusion;
         assert_eq!(part.rows, confusion.total());
@@ -53,14 +53,14 @@ fn another_version_is_refused_as_such_whatever_else_it_holds() {
         fault("\"format_version\": 1", "\"format_version\": \"1\""),
         "not a dropcast model: invalid type: string \"1\", expected a JSON number at line 2 column 23"
     );
-    let other = Model::from_json("{\"trees\": []}").unwrap_err();
+    let other = TrainedModel::from_json("{\"trees\": []}").unwrap_err();
     assert!(matches!(other, ModelError::NoVersion), "{other}");
 }
 
 #[test]
 fn texts_that_are_no_model_are_refused_with_their_place() {
     let torn = &example()[..example().len() / 2];
-    let error = Model::from_json(torn).unwrap_err().to_string();
+    let error = TrainedModel::from_json(torn).unwrap_err().to_string();
     assert!(error.starts_with("not a dropcast model: EOF while parsing"), "{error}");
     assert!(error.contains("at line "), "{error}");
     assert!(fault("\"weight\": 204", "\"weight\": 256").contains("invalid value: integer `256`"));
@@ -91,7 +91,7 @@ fn features_that_we_do_not_compute_as_described_are_refused() {
         fault("\"name\": \"occupancy\"", "\"name\": \"weather\"").contains("describes features")
     );
     let renamed = example().replace("\"occupancy\"", "\"weather\"");
-    let error = Model::from_json(&renamed).unwrap_err().to_string();
+    let error = TrainedModel::from_json(&renamed).unwrap_err().to_string();
     assert!(error.contains("unknown feature \"weather\""), "{error}");
     assert_eq!(
         fault("\"average\": \"ns3-trunc\"", "\"average\": \"shift\""),
@@ -110,9 +110,9 @@ fn all_features_have_a_range_or_none() {
         "the model's feature occupancy has the range from 214311 to 214310, expected one from lowest to highest"
     );
     // A model of another tool has none.
-    let model = Model::from_json(example()).unwrap();
-    let elsewhere = Model { ranges: None, leaf_rows: None, metrics: None, ..model };
-    assert_eq!(Model::from_json(&elsewhere.to_json()).unwrap(), elsewhere);
+    let model = TrainedModel::from_json(example()).unwrap();
+    let elsewhere = TrainedModel { ranges: None, leaf_rows: None, metrics: None, ..model };
+    assert_eq!(TrainedModel::from_json(&elsewhere.to_json()).unwrap(), elsewhere);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The exported decision decides about every packet as `dropcast_switch::Credence` does.
+//! The exported decision decides about every packet as `dropcast_switch::CredencePolicy` does.
 
 mod any_calls;
 mod arrivals;
@@ -20,9 +20,9 @@ use dropcast_data::{Event, EventFiles, EventKind, EventOptions, Scheduler, Switc
 use dropcast_export::{EmittedFile, ExportError, Origin, Target, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
-use dropcast_runtime::{DriftRule, Situation, Verdict};
+use dropcast_runtime::{DriftRule, PacketVerdict, Situation};
 use dropcast_switch::{
-    Buffer, Credence, Fit, LineRate, Live, Observer, Packet, Removal, Switch, situation,
+    Buffer, CredencePolicy, Fit, LineRate, Live, Observer, Packet, Removal, Switch, situation,
 };
 use dropcast_verify::VerifyError;
 use in_c::{COMPILERS, Compiler};
@@ -35,7 +35,7 @@ use std::path::Path;
 struct Decided {
     /// 0 arrival or 1 departure, port, queue, bytes, low and high half of the time.
     records: Vec<[u32; 6]>,
-    expected: Vec<Verdict>,
+    expected: Vec<PacketVerdict>,
 }
 
 /// Hears of the departures of the switch's own queues.
@@ -67,7 +67,7 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
     let (victim, fit) = (Victim::default(), Fit::default());
     let live = Live { features: model.features.clone(), oracle: model.forest.clone() };
     // With the description's slack, as in replays.
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let policy = CredencePolicy::new(spec, victim, fit, LineRate::new(spec), live);
     let policy = if falls_back { policy.falling_back(DriftRule::default()) } else { policy };
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let (mut records, mut expected) = (Vec::new(), Vec::new());
@@ -83,7 +83,8 @@ fn decided(model: &Model, events: &[Event], falls_back: bool) -> Decided {
         let accepted = switch.admit(&packet, event.time_ns, departures);
         let threshold_bytes = switch.policy().thresholds()[queue];
         let after = Situation { threshold_bytes, slack_bytes: spec.slack_bytes, ..before };
-        let verdict = if size_bytes == 0 { Verdict::Accepted } else { after.decide(|| !accepted) };
+        let verdict =
+            if size_bytes == 0 { PacketVerdict::Accepted } else { after.decide(|| !accepted) };
         assert_eq!(verdict.accepts(), accepted);
         let place = [usize::from(event.port), usize::from(event.queue)];
         records.push(record(0, place, event.size_bytes, event.time_ns));
@@ -193,13 +194,13 @@ fn agree_if(
 }
 
 /// The order of the exported enum.
-fn code(verdict: Verdict) -> u8 {
+fn code(verdict: PacketVerdict) -> u8 {
     match verdict {
-        Verdict::Safeguarded => 0,
-        Verdict::Accepted => 1,
-        Verdict::NoRoom => 2,
-        Verdict::AboveThreshold => 3,
-        Verdict::PredictedDrop => 4,
+        PacketVerdict::Safeguarded => 0,
+        PacketVerdict::Accepted => 1,
+        PacketVerdict::NoRoom => 2,
+        PacketVerdict::AboveThreshold => 3,
+        PacketVerdict::PredictedDrop => 4,
     }
 }
 
@@ -276,7 +277,7 @@ fn every_packet_is_decided_alike_when_falling_back() {
     assert!(followed[4] > 500 && always[4] > followed[4] + 500, "{followed:?} {always:?}");
     // By the second half of each part, predictions are followed, or not.
     let verdicts = decided(&model, &events, true).expected;
-    let halves = verdicts.chunks(PART / 2).map(|half| half.contains(&Verdict::PredictedDrop));
+    let halves = verdicts.chunks(PART / 2).map(|half| half.contains(&PacketVerdict::PredictedDrop));
     let second_halves: Vec<bool> = halves.skip(1).step_by(2).collect();
     assert_eq!(second_halves, [true, false, true, false, true, false]);
 }

@@ -7,7 +7,7 @@ use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Node, Tree};
 use dropcast_runtime::DriftRule;
 use dropcast_switch::{
-    AlwaysAccept, Credence, Fit, LineRate, Live, Packet, Predictor, Switch, Victim,
+    AlwaysAccept, CredencePolicy, Fit, LineRate, Live, Packet, Predictor, Switch, Victim,
 };
 
 /// Traffic of different loads and bursts.
@@ -82,7 +82,7 @@ fn transmitted<P: Predictor>(
     falls_back: bool,
 ) -> u64 {
     let (victim, fit) = (Victim::default(), Fit::default());
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), predictor);
+    let policy = CredencePolicy::new(spec, victim, fit, LineRate::new(spec), predictor);
     let policy = if falls_back { policy.falling_back(DriftRule::default()) } else { policy };
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let accepts = |(id, event): (u64, &Event)| {

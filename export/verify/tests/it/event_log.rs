@@ -8,7 +8,7 @@ use dropcast_data::{
 };
 use dropcast_features::FeatureSet;
 use dropcast_switch::{
-    Buffer, Fit, LineRate, Lqd, Observed, Observer, Packet, Removal, Service, Switch,
+    Buffer, Fit, LineRate, Lqd, Observed, Observer, Packet, Removal, Switch, TimeModel,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -158,7 +158,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-fn run<S: Service>(
+fn run<S: TimeModel>(
     mut switch: Switch<Lqd, S>,
     input: &Input,
     watch: &mut Watch<'_>,

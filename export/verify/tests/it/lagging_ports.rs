@@ -4,8 +4,8 @@ use dropcast_arrivals::LeafWorkload;
 use dropcast_data::{Outcome, SwitchSpec};
 use dropcast_runtime::Situation;
 use dropcast_switch::{
-    AlwaysAccept, Buffer, Credence, Fit, LineRate, Lqd, Observer, Packet, Policy, Removal, Switch,
-    Victim,
+    AlwaysAccept, Buffer, CredencePolicy, Fit, LineRate, Lqd, Observer, Packet, Policy, Removal,
+    Switch, Victim,
 };
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn ports_that_are_a_packet_behind_drop_nothing_more() {
     let ahead = SwitchSpec { transmit_ring_packets: 1, ..behind.clone() };
     let credence = |slack_bytes| {
         let service = LineRate::new(&ahead);
-        Credence::new(&ahead, Victim::default(), Fit::default(), service, AlwaysAccept)
+        CredencePolicy::new(&ahead, Victim::default(), Fit::default(), service, AlwaysAccept)
             .with_slack(slack_bytes)
     };
     let by_lqd = dropped(&workload, &ahead, Lqd::new(Victim::default()));

@@ -4,7 +4,7 @@ use super::config::Fabric;
 use super::flow::FlowRecord;
 use super::outcome::SimulationOutcome;
 use super::simulation::{FlowError, Simulation};
-use super::sink::{DroppedPacket, Sink};
+use super::sink::{DroppedPacket, FabricObserver};
 use super::workload::Workload;
 use dropcast_switch::policies::ndt::Steering;
 use dropcast_switch::{BuildError, Policy, PolicySite};
@@ -113,7 +113,7 @@ pub struct EndedFlows {
     dropped_bytes: u64,
 }
 
-impl Sink for EndedFlows {
+impl FabricObserver for EndedFlows {
     fn dropped(&mut self, drop: &DroppedPacket) {
         if drop.switch_id == self.switch_id {
             self.drops.push(*drop);

@@ -5,7 +5,7 @@ use super::event_queue::EventQueue;
 use super::hash::hash;
 use super::packet::{ECN_CAPABLE, MARKED, NO_TRAIL, Packet, PacketKind, Slab, UNSCHEDULED};
 use super::server::Interface;
-use super::sink::{DroppedPacket, FabricDropReason, Occupancy, Sink, Telemetry};
+use super::sink::{DroppedPacket, FabricDropReason, FabricObserver, Occupancy, Telemetry};
 use super::switch::FabricSwitch;
 use super::topology::{End, Link, Topology};
 use crate::transport::Hop;
@@ -44,7 +44,7 @@ pub(crate) struct FlowTag {
 
 /// Counts since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct NetworkCounts {
     /// Packets handed to an interface.
     pub(crate) sent: u64,
     /// Packets that reached their server.
@@ -66,7 +66,7 @@ pub(crate) struct Network {
     pub(crate) tags: Vec<FlowTag>,
     /// Flows that lost a packet since this was last emptied.
     pub(crate) flows_with_drops: Vec<u32>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: NetworkCounts,
     /// Latest delay that a server adds to a packet, nanoseconds, and a seed.
     jitter: (u64, u64),
     /// Spines to spray packets over, and a seed.
@@ -107,7 +107,7 @@ impl Network {
             trails: Slab::default(),
             tags: Vec::new(),
             flows_with_drops: Vec::new(),
-            counts: Counts::default(),
+            counts: NetworkCounts::default(),
             jitter: (config.jitter_ns, config.seed.rotate_left(16)),
             sprays: (config.paths == Paths::Spray && config.spines > 0)
                 .then_some((config.spines, config.seed)),
@@ -138,7 +138,7 @@ impl Network {
     }
 
     /// A link is free again.
-    pub(crate) fn sent<S: Sink>(&mut self, link: u32, now_ns: u64, sink: &mut S) {
+    pub(crate) fn sent<S: FabricObserver>(&mut self, link: u32, now_ns: u64, sink: &mut S) {
         if (link as usize) < self.interfaces.len() {
             self.interfaces[link as usize].is_busy = false;
             self.serve_interface(link as u16, now_ns);
@@ -152,7 +152,12 @@ impl Network {
     }
 
     /// A packet reaches the end of its link; returns whether that is its server.
-    pub(crate) fn arrived<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) -> bool {
+    pub(crate) fn arrived<S: FabricObserver>(
+        &mut self,
+        place: u32,
+        now_ns: u64,
+        sink: &mut S,
+    ) -> bool {
         self.counts.hops += 1;
         self.on_wire -= 1;
         let packet = self.packets.get(place);
@@ -175,7 +180,7 @@ impl Network {
     }
 
     /// Samples every switch.
-    pub(crate) fn sample<S: Sink>(&self, now_ns: u64, sink: &mut S) {
+    pub(crate) fn sample<S: FabricObserver>(&self, now_ns: u64, sink: &mut S) {
         for (switch_id, switch) in (0..).zip(&self.switches) {
             sink.sampled(&Occupancy {
                 time_ns: now_ns,
@@ -189,7 +194,7 @@ impl Network {
 
     /// Whether every packet is accounted for and the bytes of every buffer add up.
     pub(crate) fn adds_up(&self) -> bool {
-        let Counts { sent, delivered, dropped, .. } = self.counts;
+        let NetworkCounts { sent, delivered, dropped, .. } = self.counts;
         let held: usize = self.switches.iter().map(FabricSwitch::packets).sum();
         let waiting: usize = self.interfaces.iter().map(|at| at.waiting.len()).sum();
         let present = held + waiting + self.on_wire;
@@ -237,7 +242,7 @@ impl Network {
     }
 
     /// A packet enters a switch.
-    fn enter<S: Sink>(&mut self, id: u16, place: u32, now_ns: u64, sink: &mut S) {
+    fn enter<S: FabricObserver>(&mut self, id: u16, place: u32, now_ns: u64, sink: &mut S) {
         let packet = *self.packets.get(place);
         let port = self.topology.port(id, &packet);
         let switch = &mut self.switches[usize::from(id)];
@@ -280,7 +285,7 @@ impl Network {
     }
 
     /// Lets a port send, and refill its ring.
-    fn serve_port<S: Sink>(&mut self, id: u16, port: u16, now_ns: u64, sink: &mut S) {
+    fn serve_port<S: FabricObserver>(&mut self, id: u16, port: u16, now_ns: u64, sink: &mut S) {
         let ring_packets = usize::from(self.switches[usize::from(id)].spec.transmit_ring_packets);
         loop {
             let state = &mut self.switches[usize::from(id)].ports[usize::from(port)];
@@ -304,7 +309,13 @@ impl Network {
     }
 
     /// Dequeues the next packet of a port.
-    fn take<S: Sink>(&mut self, id: u16, port: u16, now_ns: u64, sink: &mut S) -> Option<u32> {
+    fn take<S: FabricObserver>(
+        &mut self,
+        id: u16,
+        port: u16,
+        now_ns: u64,
+        sink: &mut S,
+    ) -> Option<u32> {
         let switch = &mut self.switches[usize::from(id)];
         let (place, queue) = switch.take(port, now_ns)?;
         let &Packet { entered_ns, flags, .. } = self.packets.get(place);
@@ -354,7 +365,7 @@ impl Network {
     }
 
     /// Drops a packet. If the policy did not hold it and it is trimmed, its header is to enter next.
-    fn drop<S: Sink>(
+    fn drop<S: FabricObserver>(
         &mut self,
         id: u16,
         queue: usize,

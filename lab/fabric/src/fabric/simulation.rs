@@ -4,10 +4,10 @@ use super::config::Fabric;
 use super::flow::{Connection, Flow};
 use super::flow_settings::FlowSettings;
 use super::flow_state::{FlowState, Path, Phase};
-use super::network::{Counts, Network, NetworkEvent};
+use super::network::{Network, NetworkCounts, NetworkEvent};
 use super::outcome::SimulationOutcome;
 use super::packet::{MARKED, NO_TRAIL, Packet, PacketKind, Slab};
-use super::sink::Sink;
+use super::sink::FabricObserver;
 use super::workload::Workload;
 use crate::transport::{Ack, CongestionControl, Kept, Segment, Transport, Tuning};
 use dropcast_switch::{Buffer, BuildError, Policy, PolicySite};
@@ -126,7 +126,7 @@ impl<W: Workload> Simulation<W> {
     ///
     /// # Errors
     /// The workload started a flow that the fabric cannot carry.
-    pub fn run<S: Sink>(mut self, sink: &mut S) -> Result<SimulationOutcome, FlowError> {
+    pub fn run<S: FabricObserver>(mut self, sink: &mut S) -> Result<SimulationOutcome, FlowError> {
         let mut now_ns = 0;
         self.begin();
         while let Some(time_ns) = self.step(sink)? {
@@ -146,7 +146,10 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Processes the next event; returns its time, or `None` at the end.
-    pub(super) fn step<S: Sink>(&mut self, sink: &mut S) -> Result<Option<u64>, FlowError> {
+    pub(super) fn step<S: FabricObserver>(
+        &mut self,
+        sink: &mut S,
+    ) -> Result<Option<u64>, FlowError> {
         let Some((now_ns, event)) = self.network.events.pop() else { return Ok(None) };
         if now_ns > self.settings.fabric.config().end_ns {
             return Ok(None);
@@ -322,7 +325,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// A packet has reached its server.
-    fn receive<S: Sink>(&mut self, packet: u32, now_ns: u64, sink: &mut S) {
+    fn receive<S: FabricObserver>(&mut self, packet: u32, now_ns: u64, sink: &mut S) {
         let arrived = *self.network.packets.get(packet);
         self.network.packets.release(packet);
         let place = arrived.flow;
@@ -356,7 +359,7 @@ impl<W: Workload> Simulation<W> {
         self.release_if_over(place, now_ns, sink);
     }
 
-    fn receive_data<S: Sink>(&mut self, packet: &Packet, now_ns: u64, sink: &mut S) {
+    fn receive_data<S: FabricObserver>(&mut self, packet: &Packet, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get_mut(packet.flow) else { return };
         let bytes = packet.size_bytes - self.settings.fabric.config().header_bytes;
         let before = state.receiver.received_bytes();
@@ -403,7 +406,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Reports a flow's end to sink and workload.
-    fn report<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
+    fn report<S: FabricObserver>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get_mut(place) else { return };
         state.is_reported = true;
         let record = state.record();
@@ -417,7 +420,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Frees a flow whose ends are done and whose packets have left the network.
-    fn release_if_over<S: Sink>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
+    fn release_if_over<S: FabricObserver>(&mut self, place: u32, now_ns: u64, sink: &mut S) {
         let Some(state) = self.flows.get(place) else { return };
         let is_over = state.is_sent() && self.network.tags[place as usize].packets == 0;
         if !is_over {
@@ -435,7 +438,7 @@ impl<W: Workload> Simulation<W> {
         self.flows.release(place);
     }
 
-    fn sample<S: Sink>(&mut self, now_ns: u64, sink: &mut S) {
+    fn sample<S: FabricObserver>(&mut self, now_ns: u64, sink: &mut S) {
         self.network.sample(now_ns, sink);
         if self.under_way > 0 || self.has_next || self.waiting.len() > 0 {
             let interval_ns = self.settings.fabric.config().sample_interval_ns;
@@ -444,7 +447,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// Flows that have not completed, in order of start.
-    pub(super) fn report_rest<S: Sink>(&mut self, sink: &mut S) {
+    pub(super) fn report_rest<S: FabricObserver>(&mut self, sink: &mut S) {
         let rest = self.flows.all().flatten().filter(|state| !state.is_reported);
         let mut rest: Vec<_> = rest.map(FlowState::record).collect();
         rest.sort_unstable_by_key(|record| record.id);
@@ -452,7 +455,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     pub(super) fn outcome(&self, end_ns: u64) -> SimulationOutcome {
-        let Counts { sent, delivered, hops, marked, dropped } = self.network.counts;
+        let NetworkCounts { sent, delivered, hops, marked, dropped } = self.network.counts;
         SimulationOutcome {
             end_ns,
             events: self.events,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Why a packet was dropped at a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum FabricDropReason {
     /// It did not fit into the buffer.
     Full,
@@ -20,21 +22,12 @@ pub enum FabricDropReason {
 
 impl FabricDropReason {
     /// Every reason.
-    pub const ALL: [FabricDropReason; 4] = [
-        FabricDropReason::Full,
-        FabricDropReason::Policy,
-        FabricDropReason::PushOut,
-        FabricDropReason::Aqm,
-    ];
+    pub const ALL: &'static [FabricDropReason] =
+        <FabricDropReason as strum::VariantArray>::VARIANTS;
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            FabricDropReason::Full => "full",
-            FabricDropReason::Policy => "policy",
-            FabricDropReason::PushOut => "push-out",
-            FabricDropReason::Aqm => "aqm",
-        }
+        self.into()
     }
 }
 
@@ -99,18 +92,18 @@ pub struct Telemetry {
 }
 
 /// An observer, called in time order.
-pub trait Sink {
+pub trait FabricObserver {
     /// Whether it needs packet events; they cost time.
     const WANTS_EVENTS: bool = false;
     /// Whether it wants telemetry; it costs time.
     const WANTS_TELEMETRY: bool = false;
 
-    /// A packet left the buffer of a switch. Only if [`Sink::WANTS_TELEMETRY`].
+    /// A packet left the buffer of a switch. Only if [`FabricObserver::WANTS_TELEMETRY`].
     fn left(&mut self, telemetry: &Telemetry) {
         let _ = telemetry;
     }
 
-    /// A packet reached a switch or left its buffer. Only if [`Sink::WANTS_EVENTS`].
+    /// A packet reached a switch or left its buffer. Only if [`FabricObserver::WANTS_EVENTS`].
     fn packet_event(&mut self, event: &Event) {
         let _ = event;
     }
@@ -135,10 +128,10 @@ pub trait Sink {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
-impl Sink for Unwatched {}
+impl FabricObserver for Unwatched {}
 
 /// Two sinks.
-impl<A: Sink, B: Sink> Sink for (A, B) {
+impl<A: FabricObserver, B: FabricObserver> FabricObserver for (A, B) {
     const WANTS_EVENTS: bool = A::WANTS_EVENTS || B::WANTS_EVENTS;
     const WANTS_TELEMETRY: bool = A::WANTS_TELEMETRY || B::WANTS_TELEMETRY;
 
@@ -168,7 +161,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-impl<S: Sink> Sink for &mut S {
+impl<S: FabricObserver> FabricObserver for &mut S {
     const WANTS_EVENTS: bool = S::WANTS_EVENTS;
     const WANTS_TELEMETRY: bool = S::WANTS_TELEMETRY;
 
@@ -218,7 +211,7 @@ impl<F: FnMut(EventBatch)> PacketEvents<F> {
     }
 }
 
-impl<F: FnMut(EventBatch)> Sink for PacketEvents<F> {
+impl<F: FnMut(EventBatch)> FabricObserver for PacketEvents<F> {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {

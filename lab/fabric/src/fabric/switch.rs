@@ -4,7 +4,7 @@
 use dropcast_data::SwitchSpec;
 use dropcast_features::BufferView;
 use dropcast_switch::aqm::{Action, Aqm};
-use dropcast_switch::{Buffer, Fit, Held, Observer, Policy, Removal, Service, Switch, Turn};
+use dropcast_switch::{Buffer, Fit, Held, Observer, Policy, Removal, Switch, TimeModel, Turn};
 use std::collections::VecDeque;
 
 /// A shared-buffer switch.
@@ -36,7 +36,7 @@ struct Called {
     queue: Option<usize>,
 }
 
-impl Service for Called {
+impl TimeModel for Called {
     fn arrived(&mut self, _: usize, _: u64) {}
 
     fn next(&mut self, _: &Buffer, now: u64) -> Option<(u64, usize)> {

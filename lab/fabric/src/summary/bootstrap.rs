@@ -1,7 +1,7 @@
 //! Confidence intervals over seeds.
 
 use super::percentiles::quantile;
-use dropcast_arrivals::{Stream, stream};
+use dropcast_arrivals::{StreamPurpose, stream};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ impl Interval {
         if count == 1 {
             return Some(Interval { values: 1, mean, bounds: None });
         }
-        let mut rng = stream(seed, Stream::Bootstrap);
+        let mut rng = stream(seed, StreamPurpose::Bootstrap);
         let mut means: Vec<f64> = (0..RESAMPLES)
             .map(|_| {
                 let sum: f64 = (0..count).map(|_| values[rng.random_range(0..count)]).sum();
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_interval_holds_the_mean_about_as_often_as_it_says() {
         let normal = Normal::new(3.0, 1.0).expect("valid");
-        let mut rng = stream(1, Stream::Bursts);
+        let mut rng = stream(1, StreamPurpose::Bursts);
         for count in [5, 10, 40] {
             let held = (0..400)
                 .filter(|&seed| {

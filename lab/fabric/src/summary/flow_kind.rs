@@ -11,6 +11,8 @@ pub const LONG_BYTES: u64 = 1_000_000;
 /// The classes of a [`crate::RunSummary`], without `single`: each flow is in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum FlowKind {
     /// [`crate::RunSummary::incast`].
     Incast,
@@ -38,12 +40,6 @@ impl FlowKind {
 
     /// Its name, as metrics begin with it.
     pub fn name(self) -> &'static str {
-        match self {
-            FlowKind::Incast => "incast",
-            FlowKind::Short => "short",
-            FlowKind::Middle => "middle",
-            FlowKind::Long => "long",
-            FlowKind::Collective => "collective",
-        }
+        self.into()
     }
 }

@@ -4,8 +4,8 @@ use super::flow_kind::FlowKind;
 use super::percentiles::{Percentiles, of_counts};
 use super::size_buckets::{SizeBucket, SizeBuckets};
 use crate::fabric::{
-    DroppedPacket, Fabric, FabricDropReason, FlowClass, FlowRecord, Occupancy, SimulationOutcome,
-    Sink,
+    DroppedPacket, Fabric, FabricDropReason, FabricObserver, FlowClass, FlowRecord, Occupancy,
+    SimulationOutcome,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -149,7 +149,7 @@ impl Summarizer {
 
     /// The summary of a finished run.
     pub fn finish(self, outcome: &SimulationOutcome) -> RunSummary {
-        let drops = FabricDropReason::ALL.map(|reason| (reason, outcome.dropped(reason)));
+        let drops = FabricDropReason::ALL.iter().map(|&reason| (reason, outcome.dropped(reason)));
         let dropped = outcome.all_dropped();
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let short = self.short.finish();
@@ -173,7 +173,7 @@ impl Summarizer {
             collective: self.collective.finish(),
             leaf_occupancy: Percentiles::of_counts(&self.occupancy, OCCUPANCY_STEP),
             leaf_occupancy_p9999: of_counts(&self.occupancy, OCCUPANCY_STEP, 0.9999),
-            drops: BTreeMap::from(drops),
+            drops: drops.collect(),
             drop_share: share(dropped, outcome.packets_sent),
             goodput_bps: bps(outcome.received_bytes, outcome.end_ns),
             goodput_while_starting_bps: bps(
@@ -185,7 +185,7 @@ impl Summarizer {
     }
 }
 
-impl Sink for Summarizer {
+impl FabricObserver for Summarizer {
     fn dropped(&mut self, drop: &DroppedPacket) {
         self.innocent_drops += u64::from(drop.is_innocent);
     }

@@ -34,7 +34,7 @@ pub fn largest_discovery(p_values: &[f64], rate: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dropcast_arrivals::{Stream, stream};
+    use dropcast_arrivals::{StreamPurpose, stream};
     use rand_distr::{Distribution, Normal};
 
     #[test]
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn noise_is_rarely_beyond_a_p_value() {
         let normal = Normal::new(0.0, 1.0).expect("valid");
-        let mut rng = stream(1, Stream::Bursts);
+        let mut rng = stream(1, StreamPurpose::Bursts);
         let mut p = || {
             let values: Vec<f64> = (0..8).map(|_| normal.sample(&mut rng)).collect();
             p_value(&values).expect("8 values")

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fabric::{
-    Fabric, FabricConfig, FabricDropReason, Flow, FlowClass, FlowRecord, Simulation,
-    SimulationOutcome, Sink, Unwatched,
+    Fabric, FabricConfig, FabricDropReason, FabricObserver, Flow, FlowClass, FlowRecord,
+    Simulation, SimulationOutcome, Unwatched,
 };
 use crate::transport::Transport;
 use crate::workloads::{FlowList, Incast, PoissonFlows, TrafficConfig};

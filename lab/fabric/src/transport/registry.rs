@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray, strum::VariantNames)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Transport {
     /// DCTCP (RFC 8257), with ECN.
     #[default]
@@ -34,31 +36,13 @@ pub enum Transport {
 
 impl Transport {
     /// Every transport.
-    pub const ALL: [Transport; 9] = [
-        Transport::Dctcp,
-        Transport::NewReno,
-        Transport::Cubic,
-        Transport::PowerTcp,
-        Transport::ThetaPowerTcp,
-        Transport::Timely,
-        Transport::Hpcc,
-        Transport::Dcqcn,
-        Transport::Unresponsive,
-    ];
+    pub const ALL: &'static [Transport] = <Transport as strum::VariantArray>::VARIANTS;
+    /// Their names.
+    pub const NAMES: &'static [&'static str] = <Transport as strum::VariantNames>::VARIANTS;
 
     /// Its name, as in a configuration.
     pub fn name(self) -> &'static str {
-        match self {
-            Transport::Dctcp => "dctcp",
-            Transport::NewReno => "new-reno",
-            Transport::Cubic => "cubic",
-            Transport::PowerTcp => "power-tcp",
-            Transport::ThetaPowerTcp => "theta-power-tcp",
-            Transport::Timely => "timely",
-            Transport::Hpcc => "hpcc",
-            Transport::Dcqcn => "dcqcn",
-            Transport::Unresponsive => "unresponsive",
-        }
+        self.into()
     }
 
     /// Whether its packets can be marked instead of dropped.

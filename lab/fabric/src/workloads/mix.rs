@@ -6,7 +6,7 @@ use super::pattern::Pattern;
 use super::poisson_flows::{FlowSource, PoissonFlows};
 use crate::fabric::{Fabric, Flow, FlowRecord, Workload};
 use dropcast_arrivals::FlowSizesError;
-use dropcast_arrivals::{Stream, numbered_stream};
+use dropcast_arrivals::{StreamPurpose, numbered_stream};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -124,7 +124,7 @@ impl TrafficConfig {
     /// A parameter is out of its range or does not fit the fabric.
     pub fn mix(&self, fabric: &Fabric) -> Result<TrafficMix, TrafficError> {
         self.check(fabric)?;
-        let rng = |number| numbered_stream(self.seed, Stream::ClosedLoop, number);
+        let rng = |number| numbered_stream(self.seed, StreamPurpose::ClosedLoop, number);
         let mut number = 0;
         let mut flows = Vec::new();
         for (place, part) in self.flows.iter().enumerate() {

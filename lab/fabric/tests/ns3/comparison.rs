@@ -1,8 +1,8 @@
 //! The fabric compared with the Credence authors' ns-3 code, on the same flows and paths.
 
 use dropcast_fabric::{
-    DroppedPacket, Fabric, FabricConfig, FlowClass, FlowList, FlowRecord, LONG_BYTES, Percentiles,
-    SHORT_BYTES, Simulation, Sink, Transport,
+    DroppedPacket, Fabric, FabricConfig, FabricObserver, FlowClass, FlowList, FlowRecord,
+    LONG_BYTES, Percentiles, SHORT_BYTES, Simulation, Transport,
 };
 use dropcast_switch::PolicySpec;
 use std::io::BufReader;
@@ -142,7 +142,7 @@ struct Watch {
     dropped: u64,
 }
 
-impl Sink for Watch {
+impl FabricObserver for Watch {
     fn flow_ended(&mut self, record: &FlowRecord) {
         let fct_ns = record.fct_ns.expect("every flow completes") as f64;
         self.flows.push(Completed {

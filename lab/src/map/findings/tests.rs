@@ -27,13 +27,13 @@ fn settings() -> MapSettings {
 
 const FLAT: [u64; 7] = [60; 7];
 
-fn finding(measure: &str, of: [(&str, &[u64]); 5]) -> Finding {
+fn finding(measure: &str, of: [(&str, &[u64]); 5]) -> MapFinding {
     let comparison =
-        Comparison { policies: of.map(|(policy, values)| runs(policy, values)).to_vec() };
-    Finding::new(&settings(), &MeasureName(measure.to_owned()), &comparison)
+        PairedRuns { policies: of.map(|(policy, values)| runs(policy, values)).to_vec() };
+    MapFinding::new(&settings(), &MeasureName(measure.to_owned()), &comparison)
 }
 
-fn judged(mut finding: Finding) -> Finding {
+fn judged(mut finding: MapFinding) -> MapFinding {
     judge(&mut [&mut finding]);
     finding
 }
@@ -65,7 +65,7 @@ fn the_best_rival_is_chosen_on_other_runs_than_those_that_are_compared() {
     let goodput = judged(finding("goodput_bps", gaining()));
     assert_eq!(goodput.best_plain.as_deref(), Some("dt:alpha=8"));
     let verdicts = goodput.policies.iter().map(|own| own.over_plain.as_ref().map(|of| of.verdict));
-    assert_eq!(verdicts.collect::<Vec<_>>()[0], Some(Verdict::Worse));
+    assert_eq!(verdicts.collect::<Vec<_>>()[0], Some(Significance::Worse));
     assert_eq!((goodput.gain(), goodput.policies[2].share_of_gain), (None, None));
 }
 
@@ -75,7 +75,7 @@ fn a_difference_that_runs_disagree_on_is_unclear() {
     policies[0].1 = &[10, 61, 59, 80, 40];
     let found = judged(finding("innocent_timeouts", policies));
     let lqd = found.lqd().and_then(|lqd| lqd.over_plain.as_ref()).expect("defined");
-    assert!(lqd.advantage.mean > 0.0 && lqd.verdict == Verdict::Unclear);
+    assert!(lqd.advantage.mean > 0.0 && lqd.verdict == Significance::Unclear);
     assert_eq!(found.policies[2].share_of_gain, None);
 }
 
@@ -85,15 +85,19 @@ fn many_comparisons_are_corrected_for() {
     let mut policies = gaining();
     // Differences of 8, 6, 1, 3 and 2: t = 3.1, p = 0.036.
     policies[0].1 = &[52, 54, 59, 57, 58];
-    let verdict = |own: &Finding| own.lqd().and_then(|lqd| Some(lqd.over_plain.as_ref()?.verdict));
-    assert_eq!(verdict(&judged(finding("innocent_timeouts", policies))), Some(Verdict::Better));
+    let verdict =
+        |own: &MapFinding| own.lqd().and_then(|lqd| Some(lqd.over_plain.as_ref()?.verdict));
+    assert_eq!(
+        verdict(&judged(finding("innocent_timeouts", policies))),
+        Some(Significance::Better)
+    );
     let own = finding("innocent_timeouts", policies);
     policies[0].1 = &[50, 70, 59, 61, 61];
     let noise = finding("innocent_timeouts", policies);
     let mut all = vec![own];
     all.extend(vec![noise; 9]);
     judge(&mut all.iter_mut().collect::<Vec<_>>());
-    assert_eq!(verdict(&all[0]), Some(Verdict::Unclear));
+    assert_eq!(verdict(&all[0]), Some(Significance::Unclear));
 }
 
 #[test]
@@ -101,7 +105,7 @@ fn the_tally_counts_verdicts_and_shares() {
     let findings = [judged(finding("innocent_timeouts", gaining()))];
     let tally = Tally::count(&[&findings, &[]]);
     assert_eq!((tally.points, tally.pairs), (2, 1));
-    let one = Counts { better: 1, worse: 0, tests: 1 };
+    let one = PairCounts { better: 1, worse: 0, tests: 1 };
     let good = tally.policy("credence-good").expect("compared");
     assert_eq!(good.over_plain, one);
     let share = |of: &str| SubjectShare { of: of.to_owned(), pairs: 1, median: Some(44.0 / 49.0) };
@@ -121,7 +125,7 @@ fn the_tally_counts_verdicts_and_shares() {
 
 #[test]
 fn of_settings_that_are_as_often_worse_the_less_harmful_is_first() {
-    let with = |small: f64, large: f64| Finding {
+    let with = |small: f64, large: f64| MapFinding {
         regrets: [("a-large", large), ("b-small", small)]
             .map(|(policy, regret)| (policy.to_owned(), Some(regret)))
             .into(),
@@ -160,9 +164,9 @@ fn alphas_and_bases_are_compared_with_too() {
         (over_8, &[61, 60, 62, 61, 66, 60, 60]),
         ("oracle", &FLAT),
     ];
-    let comparison = Comparison { policies: of.map(|(name, values)| runs(name, values)).to_vec() };
+    let comparison = PairedRuns { policies: of.map(|(name, values)| runs(name, values)).to_vec() };
     let measure = MeasureName("innocent_timeouts".to_owned());
-    let found = judged(Finding::new(&settings, &measure, &comparison));
+    let found = judged(MapFinding::new(&settings, &measure, &comparison));
     assert_eq!(found.best_plain.as_deref(), Some("reverie"));
     assert_eq!(found.best_alpha.as_deref(), Some("complete-sharing"));
     let mean = |of: &Option<Difference>| of.as_ref().map(|of| of.advantage.mean);
@@ -177,7 +181,7 @@ fn alphas_and_bases_are_compared_with_too() {
         let own = tally.policy(name).expect("compared");
         (own.over_alpha, own.over_base)
     };
-    let count = |better, worse| Some(Counts { better, worse, tests: 1 });
+    let count = |better, worse| Some(PairCounts { better, worse, tests: 1 });
     assert_eq!(counts(LQD), (count(1, 0), None));
     assert_eq!(counts(over_8), (count(0, 0), count(1, 0)));
 }

@@ -47,7 +47,7 @@ pub(crate) fn figure_metric(name: &str) -> Metric {
         better,
         subject: own.to_owned(),
     });
-    let of_transports = Transport::ALL.into_iter().flat_map(Metric::of_transport);
+    let of_transports = Transport::ALL.iter().copied().flat_map(Metric::of_transport);
     let all = Metric::all().into_iter().chain(of_figures).chain(of_transports);
     all.into_iter()
         .find(|metric| metric.name == name)

@@ -1,8 +1,8 @@
 //! What is measured of one run.
 
 use dropcast_fabric::{
-    DroppedPacket, Fabric, FlowRecord, Interval, Occupancy, SimulationOutcome, Sink, Summarizer,
-    Telemetry, Transport,
+    DroppedPacket, Fabric, FabricObserver, FlowRecord, Interval, Occupancy, SimulationOutcome,
+    Summarizer, Telemetry, Transport,
 };
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl Uplinks {
     }
 }
 
-impl Sink for Observer {
+impl FabricObserver for Observer {
     const WANTS_TELEMETRY: bool = true;
 
     fn left(&mut self, telemetry: &Telemetry) {

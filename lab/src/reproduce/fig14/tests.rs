@@ -27,7 +27,7 @@ fn without_flips_credence_is_lqd() {
     let row = &figure.rows[0];
     let credence = Fig14Algorithm::Policy("credence".parse().expect("a policy"));
     assert_eq!((row.flip_probability, &row.algorithm), (0.0, &credence));
-    assert_eq!(row.ratio, Some(Spread { mean: 1.0, min: 1.0, max: 1.0 }));
+    assert_eq!(row.ratio, Some(MeanAndRange { mean: 1.0, min: 1.0, max: 1.0 }));
     assert_eq!(row.transmitted.mean, figure.lqd_transmitted as f64);
 }
 

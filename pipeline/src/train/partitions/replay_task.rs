@@ -7,7 +7,7 @@ use crate::traces::LabelledTraces;
 use crate::train::replays::Replays;
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, LaneSent, VoteLane};
-use dropcast_train::{Model, Part, Split};
+use dropcast_train::{Part, Split, TrainedModel};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ impl ReplayTask {
         let traces = LabelledTraces::new(vec![self.trace.open(None)], &self.features)?;
         let traces = traces.scaled_to(self.buffer_bytes);
         let model = |text: &String| {
-            Model::from_json(text).map_err(|source| PipelineError::Model {
+            TrainedModel::from_json(text).map_err(|source| PipelineError::Model {
                 file: "the model of a replay".to_owned(),
                 source,
             })

@@ -14,8 +14,8 @@ use crate::train::replays::choose_votes;
 use crate::train::{Roles, read_rows};
 use dropcast_features::FeatureSet;
 use dropcast_train::{
-    ChosenSplit, Fitted, ForestTask, FrontRule, Model, Part, ReadTask, SweepGroup, SweepPart,
-    SweepPlan, SweepRow, SweepTable, SweepTimings, TrainingRows, VoteRule, assemble, fit_many,
+    ChosenSplit, Fitted, ForestTask, FrontRule, Part, ReadTask, SweepGroup, SweepPart, SweepPlan,
+    SweepRow, SweepTable, SweepTimings, TrainedModel, TrainingRows, VoteRule, assemble, fit_many,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -113,7 +113,7 @@ struct Sweep {
 type KeptPart = (SweepPart, Option<PartTimes>);
 
 /// What [`SweepFolder::finish`] writes.
-type Found = (SweepTable, Vec<(String, String)>, SweepTimings);
+type SweepResults = (SweepTable, Vec<(String, String)>, SweepTimings);
 
 impl Sweep {
     fn open(
@@ -202,7 +202,7 @@ impl Sweep {
         plan: &SweepPlan,
         folder: &SweepFolder,
         progress: &dyn Progress,
-    ) -> Result<Found, PipelineError> {
+    ) -> Result<SweepResults, PipelineError> {
         progress.begin("sweep");
         let (traces, split) = (&self.rows.traces, self.rows.split());
         let (parts, read_ms) = self.train_groups(plan, folder, |_| true, progress)?;
@@ -349,7 +349,7 @@ impl Sweep {
         }
         // In the order of rows: by size and vote, then by seed.
         let mut rows: Vec<SweepRow> = Vec::new();
-        let mut models: Vec<Model> = Vec::new();
+        let mut models: Vec<TrainedModel> = Vec::new();
         for _ in 0..group.places.len() / group.seeds.len() {
             for (row, model) in of_seeds.iter_mut().filter_map(Iterator::next) {
                 rows.push(row);

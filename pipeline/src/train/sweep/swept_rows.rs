@@ -5,7 +5,7 @@ use crate::traces::LabelledTraces;
 use crate::train::replays::{Replays, alpha, best_alpha, sent_with};
 use dropcast_forest::{PartMetrics, VoteLane, VotePolicy};
 use dropcast_replay::{AlphasSent, Sent};
-use dropcast_train::{ChosenSplit, Fitted, Model, Part, Split, SweepAlpha, SweepScores};
+use dropcast_train::{ChosenSplit, Fitted, Part, Split, SweepAlpha, SweepScores, TrainedModel};
 use std::num::NonZeroUsize;
 
 /// The rows, and what is measured on them.
@@ -115,7 +115,7 @@ impl SweptRows {
 }
 
 /// The scores of a model, with its `eta` on validation and on test rows.
-fn part_scores(model: &Model, (validation, test): (Option<f64>, Option<f64>)) -> PartScores {
+fn part_scores(model: &TrainedModel, (validation, test): (Option<f64>, Option<f64>)) -> PartScores {
     let metrics = model.metrics.as_ref();
     let scores = |part: &Option<PartMetrics>, eta| {
         part.as_ref().map(|metrics| SweepScores::new(metrics, eta))

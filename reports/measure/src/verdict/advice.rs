@@ -55,7 +55,7 @@ pub struct Candidate {
 /// What to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum AdviceDecision {
     /// Nothing was compared, or the numbers cannot be trusted.
     #[default]
     None,
@@ -71,7 +71,7 @@ pub enum Decision {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// What to do.
-    pub decision: Decision,
+    pub decision: AdviceDecision,
     /// The policy to set, as the registry names it; null to keep what the switch has.
     pub policy: Option<String>,
     /// Its alpha; null if it has none.
@@ -103,12 +103,12 @@ pub(super) struct Contender {
     /// Of how many it is the best.
     pub(super) choices: u64,
     /// Its number.
-    pub(super) place: Place,
+    pub(super) place: ComparedPolicy,
 }
 
 /// Who is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ComparedPolicy {
     /// What the switch has.
     Now,
     /// By its number among all that are compared.
@@ -135,11 +135,11 @@ impl Advice {
         now: Now,
         least_gain: f64,
         contenders: Vec<Contender>,
-        gain: impl Fn(Place, Place, u64) -> Option<EpisodeGain>,
+        gain: impl Fn(ComparedPolicy, ComparedPolicy, u64) -> Option<EpisodeGain>,
     ) -> Self {
         let needed = episodes_needed(contenders.first().map_or(1, |alphas| alphas.choices));
         let mut advice = Advice {
-            decision: Decision::Keep,
+            decision: AdviceDecision::Keep,
             now_lost_bytes: now.lost_bytes,
             is_at_bound: now.least_lost_bytes.is_some_and(|least| now.lost_bytes <= least),
             episodes: now.episodes,
@@ -153,7 +153,7 @@ impl Advice {
         let possible: Vec<&Contender> =
             contenders.iter().filter(|of| of.cost != Cost::OtherChip).collect();
         // The first dearer one that transmits more than a policy, beyond noise and by enough to matter.
-        let beaten_by = |place: Place, cost: Option<Cost>| {
+        let beaten_by = |place: ComparedPolicy, cost: Option<Cost>| {
             let mut dearer = possible.iter().filter(|of| cost.is_none_or(|cost| of.cost > cost));
             let beats = |of: &&&Contender| {
                 let gain = gain(of.place, place, of.choices);
@@ -161,9 +161,11 @@ impl Advice {
             };
             dearer.find(beats).map(|of| of.policy.clone())
         };
-        let now_is_beaten = beaten_by(Place::Now, None).is_some();
+        let now_is_beaten = beaten_by(ComparedPolicy::Now, None).is_some();
         for contender in &contenders {
-            let Some(gain) = gain(contender.place, Place::Now, contender.choices) else { continue };
+            let Some(gain) = gain(contender.place, ComparedPolicy::Now, contender.choices) else {
+                continue;
+            };
             let Contender { cost, policy, alpha, lost_bytes, now_lost_bytes, place, .. } =
                 contender.clone();
             let finding = contender.finding(&gain, least_gain);
@@ -186,10 +188,10 @@ impl Advice {
             .iter()
             .find(|of| of.cost != Cost::OtherChip && of.gain.bytes > 0 && of.beaten_by.is_none());
         if let Some(pick) = pick.filter(|pick| now_is_beaten && pick.gain.is_sure()) {
-            advice.decision = Decision::Set;
+            advice.decision = AdviceDecision::Set;
             (advice.policy, advice.alpha) = (Some(pick.policy.clone()), pick.alpha);
         } else if advice.is_open() {
-            advice.decision = Decision::Undecided;
+            advice.decision = AdviceDecision::Undecided;
         }
         advice
     }
@@ -239,11 +241,11 @@ mod tests {
             lost_bytes: now_lost.saturating_add_signed(-bytes),
             now_lost_bytes: now_lost,
             choices: 14,
-            place: Place::Of(number),
+            place: ComparedPolicy::Of(number),
         };
         let contenders = gains.iter().enumerate().map(contender).collect();
         let of = |place| match place {
-            Place::Of(number) => gains[number],
+            ComparedPolicy::Of(number) => gains[number],
             _ => (Cost::Setting, 0, 0),
         };
         let gain = |a, b, choices| {
@@ -262,19 +264,19 @@ mod tests {
     fn the_cheapest_that_no_dearer_one_beats_is_advised() {
         use Cost::{Credence, OtherChip, Setting};
         let set = |advice: Advice| (advice.decision, advice.policy);
-        let is = |number: usize| (Decision::Set, Some(format!("policy {number}")));
+        let is = |number: usize| (AdviceDecision::Set, Some(format!("policy {number}")));
         assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Credence, 410, 20)])), is(0));
         assert_eq!(set(advise(1_000, 20, &[(Setting, 0, 0), (Credence, 410, 20)])), is(1));
         assert_eq!(set(advise(1_000, 20, &[(Setting, 400, 20), (Credence, 800, 20)])), is(1));
         assert_eq!(
             set(advise(1_000, 20, &[(Setting, 40, 20), (OtherChip, 800, 20)])).0,
-            Decision::Keep
+            AdviceDecision::Keep
         );
         // What loses nothing and is not sure keeps a dearer one away.
         let few = advise(1_000, 20, &[(Setting, 1_000, 11), (Credence, 990, 20)]);
         assert_eq!(
             (few.decision, few.candidates[0].finding),
-            (Decision::Undecided, Finding::TooFewEpisodes)
+            (AdviceDecision::Undecided, Finding::TooFewEpisodes)
         );
         assert_eq!(few.candidates[1].finding, Finding::Better);
         // The alpha does not gain enough to be set for its own sake, but leaves too little to the oracle.
@@ -284,9 +286,12 @@ mod tests {
     #[test]
     fn too_few_episodes_decide_nothing_unless_nothing_can_be_gained() {
         let few = advise(1_000, 3, &[(Cost::Setting, -5, 0)]);
-        assert_eq!((few.decision, few.capture_needed_ns), (Decision::Undecided, Some(333 * 12)));
-        assert_eq!(advise(100, 3, &[(Cost::Setting, -5, 0)]).decision, Decision::Keep);
-        assert_eq!(advise(0, 0, &[(Cost::Setting, 0, 0)]).decision, Decision::Keep);
-        assert_eq!(advise(1_000, 12, &[(Cost::Setting, -5, 0)]).decision, Decision::Keep);
+        assert_eq!(
+            (few.decision, few.capture_needed_ns),
+            (AdviceDecision::Undecided, Some(333 * 12))
+        );
+        assert_eq!(advise(100, 3, &[(Cost::Setting, -5, 0)]).decision, AdviceDecision::Keep);
+        assert_eq!(advise(0, 0, &[(Cost::Setting, 0, 0)]).decision, AdviceDecision::Keep);
+        assert_eq!(advise(1_000, 12, &[(Cost::Setting, -5, 0)]).decision, AdviceDecision::Keep);
     }
 }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// What can be wrong with a trace, or with the replay of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Check {
     /// Whether the clocks of captures agree, and times are exact.
     Clocks,
@@ -55,7 +57,7 @@ pub struct CheckResult {
 
 /// What a check found on one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct CheckFinding {
     pub(super) status: CheckStatus,
     pub(super) evidence: String,
     pub(super) remedy: Option<String>,
@@ -63,31 +65,11 @@ pub(super) struct Found {
 
 impl Check {
     /// Every check, in the order in which they are shown.
-    pub const ALL: [Check; 9] = [
-        Check::Clocks,
-        Check::Taps,
-        Check::Copies,
-        Check::Rates,
-        Check::Backlog,
-        Check::Files,
-        Check::Rows,
-        Check::Drops,
-        Check::Labels,
-    ];
+    pub const ALL: &'static [Check] = <Check as strum::VariantArray>::VARIANTS;
 
     /// Its name, as in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Check::Clocks => "clocks",
-            Check::Taps => "taps",
-            Check::Copies => "copies",
-            Check::Rates => "rates",
-            Check::Backlog => "backlog",
-            Check::Files => "files",
-            Check::Rows => "rows",
-            Check::Drops => "drops",
-            Check::Labels => "labels",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -113,30 +95,34 @@ impl CheckStatus {
     }
 }
 
-impl Found {
+impl CheckFinding {
     pub(super) fn ok(evidence: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Ok, evidence: evidence.into(), remedy: None }
+        CheckFinding { status: CheckStatus::Ok, evidence: evidence.into(), remedy: None }
     }
 
     pub(super) fn not_checked(evidence: impl Into<String>) -> Self {
-        Found { status: CheckStatus::NotChecked, ..Found::ok(evidence) }
+        CheckFinding { status: CheckStatus::NotChecked, ..CheckFinding::ok(evidence) }
     }
 
     pub(super) fn doubtful(evidence: String, remedy: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Doubtful, evidence, remedy: Some(remedy.into()) }
+        CheckFinding { status: CheckStatus::Doubtful, evidence, remedy: Some(remedy.into()) }
     }
 
     pub(super) fn failed(evidence: String, remedy: impl Into<String>) -> Self {
-        Found { status: CheckStatus::Failed, ..Found::doubtful(evidence, remedy) }
+        CheckFinding { status: CheckStatus::Failed, ..CheckFinding::doubtful(evidence, remedy) }
     }
 
     /// Failed if it `is_bad`, else doubtful.
     pub(super) fn wrong(is_bad: bool, evidence: String, remedy: impl Into<String>) -> Self {
-        if is_bad { Found::failed(evidence, remedy) } else { Found::doubtful(evidence, remedy) }
+        if is_bad {
+            CheckFinding::failed(evidence, remedy)
+        } else {
+            CheckFinding::doubtful(evidence, remedy)
+        }
     }
 
     pub(super) fn of(self, check: Check) -> CheckResult {
-        let Found { status, evidence, remedy } = self;
+        let CheckFinding { status, evidence, remedy } = self;
         CheckResult { check, status, evidence, remedy }
     }
 }

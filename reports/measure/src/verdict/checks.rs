@@ -1,6 +1,6 @@
 //! Whether the numbers of a verdict can be trusted: one list of checks.
 
-use super::check::{Check, CheckResult, CheckStatus, Found};
+use super::check::{Check, CheckFinding, CheckResult, CheckStatus};
 use super::check_words::{named, number, percent};
 use super::drop_counts::DropCounts;
 use super::input_checks::of_inputs;
@@ -22,16 +22,16 @@ pub(super) struct Checked<'a> {
 impl Checked<'_> {
     /// Every check of all traces together.
     pub(super) fn all(&self) -> Vec<CheckResult> {
-        Check::ALL.map(|check| self.check(check).of(check)).to_vec()
+        Check::ALL.iter().map(|&check| self.check(check).of(check)).collect()
     }
 
     /// The checks of a trace that found something wrong.
     pub(super) fn of_trace(&self, trace: usize) -> Vec<CheckResult> {
-        let results = Check::ALL.map(|check| self.one(check, trace).of(check));
+        let results = Check::ALL.iter().map(|&check| self.one(check, trace).of(check));
         results.into_iter().filter(|result| result.status > CheckStatus::Ok).collect()
     }
 
-    fn check(&self, check: Check) -> Found {
+    fn check(&self, check: Check) -> CheckFinding {
         let by_trace = (0..self.traces.len()).map(|trace| self.one(check, trace)).collect();
         let all = match check {
             Check::Labels => return labels(&self.labels),
@@ -50,11 +50,11 @@ impl Checked<'_> {
         }
     }
 
-    fn one(&self, check: Check, trace: usize) -> Found {
+    fn one(&self, check: Check, trace: usize) -> CheckFinding {
         let (_, inputs, counts) = &self.traces[trace];
         match check {
             Check::Drops => self.drops(counts, inputs.iter()),
-            Check::Labels => Found::not_checked("only all traces together say"),
+            Check::Labels => CheckFinding::not_checked("only all traces together say"),
             Check::Rates => {
                 let found = of_inputs(check, inputs);
                 let load = overload(counts);
@@ -70,12 +70,13 @@ impl Checked<'_> {
     }
 
     /// The worst of what was found on the traces, which names those with it.
-    fn worst(&self, by_trace: Vec<Found>) -> Found {
+    fn worst(&self, by_trace: Vec<CheckFinding>) -> CheckFinding {
         let Some(status) = by_trace.iter().map(|found| found.status).max() else {
-            return Found::not_checked("there is no trace");
+            return CheckFinding::not_checked("there is no trace");
         };
         let found = by_trace.iter().zip(&self.traces).filter(|(found, _)| found.status == status);
-        let found: Vec<(&Found, &str)> = found.map(|(found, (name, ..))| (found, *name)).collect();
+        let found: Vec<(&CheckFinding, &str)> =
+            found.map(|(found, (name, ..))| (found, *name)).collect();
         let first = found[0].0.clone();
         if by_trace.len() == 1 {
             return first;
@@ -86,7 +87,7 @@ impl Checked<'_> {
             let shown = found.iter().map(|(found, name)| format!("{name}: {}", found.evidence));
             named(shown.collect(), "; ", "traces")
         };
-        Found { evidence, ..first }
+        CheckFinding { evidence, ..first }
     }
 
     /// What the switch reports to drop against what its policy drops in the replay.
@@ -94,14 +95,14 @@ impl Checked<'_> {
         &self,
         counts: &DropCounts,
         inputs: impl Iterator<Item = &'a InputProvenance>,
-    ) -> Found {
+    ) -> CheckFinding {
         /// So many packets more or less are chance.
         const CHANCE: u64 = 16;
         let inputs: Vec<&InputProvenance> = inputs.collect();
         let noted =
             |note: InputNote| inputs.iter().filter_map(|input| input.notes.get(&note)).sum::<u64>();
         let (Some(real), Some(with_fate)) = (counts.real, counts.real_known) else {
-            return Found::not_checked("the traces do not say what the switch dropped");
+            return CheckFinding::not_checked("the traces do not say what the switch dropped");
         };
         let (real, own) = (real.packets, counts.own.packets);
         let missing = noted(InputNote::MissingReports);
@@ -122,16 +123,16 @@ impl Checked<'_> {
                 "the replay is not this switch: mend the checks that failed before, then look at buffer_bytes, \
                  line_rate_bps and the alpha ({alpha}) of its description, and at what its reports leave out"
             );
-            return Found::failed(evidence, remedy);
+            return CheckFinding::failed(evidence, remedy);
         }
         if let Some(found) = incomplete(&evidence, counts, with_fate.packets, missing, &noted) {
             return found;
         }
         if more - less > CHANCE && less * 5 < more * 4 {
             let remedy = "buffer_bytes or dt_alpha of its description may differ from the switch's";
-            return Found::doubtful(evidence, remedy);
+            return CheckFinding::doubtful(evidence, remedy);
         }
-        Found::ok(evidence)
+        CheckFinding::ok(evidence)
     }
 }
 
@@ -142,7 +143,7 @@ fn incomplete(
     with_fate: u64,
     missing: u64,
     noted: &dyn Fn(InputNote) -> u64,
-) -> Option<Found> {
+) -> Option<CheckFinding> {
     let unmatched = noted(InputNote::UnmatchedPushOut);
     let silent = noted(InputNote::NoRealDrops);
     let (why, remedy) = if missing > 0 {
@@ -162,15 +163,15 @@ fn incomplete(
     } else {
         return None;
     };
-    Some(Found::doubtful(format!("{evidence}; {why}"), remedy))
+    Some(CheckFinding::doubtful(format!("{evidence}; {why}"), remedy))
 }
 
 /// Links that are overloaded for long, which no switch in use is.
-fn overload(counts: &DropCounts) -> Option<Found> {
+fn overload(counts: &DropCounts) -> Option<CheckFinding> {
     let (dropped, arrived) = (counts.lqd.packets, counts.arrived.packets);
     (u128::from(dropped) * 4 > u128::from(arrived)).then(|| {
         let share = percent(dropped, arrived);
-        Found::doubtful(
+        CheckFinding::doubtful(
             format!("LQD drops {share} of the packets, which no switch in use does for long"),
             "check line_rate_bps, buffer_bytes, the unit of time and the rules for ports (docs/switch.md)",
         )
@@ -178,15 +179,15 @@ fn overload(counts: &DropCounts) -> Option<Found> {
 }
 
 /// The replay's LQD against the labels.
-fn labels(agreement: &Confusion) -> Found {
+fn labels(agreement: &Confusion) -> CheckFinding {
     let Confusion { tp, fp, fn_, tn } = *agreement;
     if tp + fp + fn_ + tn == 0 {
-        return Found::not_checked("there are no arrivals");
+        return CheckFinding::not_checked("there are no arrivals");
     }
     if fp + fn_ == 0 {
-        return Found::ok("the replay's LQD drops the packets that the labels say");
+        return CheckFinding::ok("the replay's LQD drops the packets that the labels say");
     }
-    Found::doubtful(
+    CheckFinding::doubtful(
         format!(
             "by the labels LQD drops {} packets; drained at line rate it drops {}, and not all are the same packets",
             number(tp + fn_),
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn the_list_has_every_check_in_order_and_by_its_name() {
         assert!(Check::ALL.is_sorted());
-        for check in Check::ALL {
+        for &check in Check::ALL {
             assert_eq!(serde_json::to_value(check).expect("JSON"), check.name());
         }
     }

@@ -1,6 +1,6 @@
 //! Checks of what a trace was made from: what its footer records of captures and logs (docs/trace.md).
 
-use super::check::{Check, Found, is_large};
+use super::check::{Check, CheckFinding, is_large};
 use super::check_words::{named, number, percent, time};
 use dropcast_data::{CaptureFacts, InputNote, InputProvenance, SilentPort};
 use std::collections::BTreeMap;
@@ -31,9 +31,9 @@ const BAD_ROWS: [&str; 15] = [
 ];
 
 /// What a check finds that looks at inputs alone.
-pub(super) fn of_inputs(check: Check, inputs: &[InputProvenance]) -> Found {
+pub(super) fn of_inputs(check: Check, inputs: &[InputProvenance]) -> CheckFinding {
     if inputs.is_empty() {
-        return Found::not_checked("the trace does not say what it was made from");
+        return CheckFinding::not_checked("the trace does not say what it was made from");
     }
     let inputs = Inputs(inputs);
     match check {
@@ -44,7 +44,7 @@ pub(super) fn of_inputs(check: Check, inputs: &[InputProvenance]) -> Found {
         Check::Backlog => inputs.backlog(),
         Check::Files => inputs.files(),
         Check::Rows => inputs.rows(),
-        Check::Drops | Check::Labels => Found::not_checked("its inputs do not say"),
+        Check::Drops | Check::Labels => CheckFinding::not_checked("its inputs do not say"),
     }
 }
 
@@ -76,15 +76,15 @@ impl Inputs<'_> {
         }
     }
 
-    fn no_captures(&self) -> Option<Found> {
+    fn no_captures(&self) -> Option<CheckFinding> {
         let has_none = self.captures().next().is_none();
-        has_none.then(|| Found::not_checked("no input is known to be a capture"))
+        has_none.then(|| CheckFinding::not_checked("no input is known to be a capture"))
     }
 
-    fn clocks(&self) -> Found {
+    fn clocks(&self) -> CheckFinding {
         let digits = self.noted(InputNote::SixDigitTime);
         if digits > 0 {
-            return Found::doubtful(
+            return CheckFinding::doubtful(
                 format!(
                     "the times of {} rows have at most 6 digits, as ns-3 prints them",
                     number(digits)
@@ -100,21 +100,21 @@ impl Inputs<'_> {
             return found;
         }
         if !self.captures().any(|(_, facts, _)| facts.mixes) {
-            return Found::ok("no two captures overlap in time");
+            return CheckFinding::ok("no two captures overlap in time");
         }
         let captures = self.captures().filter(|(.., packets)| *packets > 0).count();
         let compared = self.captures().filter(|(_, facts, _)| facts.clock_compared > 0).count();
         if compared == 0 {
-            return Found::not_checked(
+            return CheckFinding::not_checked(
                 "no capture holds an acknowledgement of TCP of another's data",
             );
         }
-        Found::ok(format!(
+        CheckFinding::ok(format!(
             "no acknowledgement of TCP comes before its data, in {compared} of {captures} captures"
         ))
     }
 
-    fn skew(&self, early: u64) -> Found {
+    fn skew(&self, early: u64) -> CheckFinding {
         let wrong = self.captures().filter(|(_, facts, _)| facts.clock_ahead_ns != 0);
         let mut wrong: Vec<(&str, i64)> =
             wrong.map(|(name, facts, _)| (name, facts.clock_ahead_ns)).collect();
@@ -132,20 +132,20 @@ impl Inputs<'_> {
             ),
         };
         let acks = number(early);
-        Found::wrong(
+        CheckFinding::wrong(
             early >= MANY_EARLY,
             format!("{names} ({acks} acknowledgements of TCP come before their data)"),
             "capture with one clock, or shift these captures (editcap -t), and collect again (docs/pcap.md)",
         )
     }
 
-    fn taps(&self) -> Found {
+    fn taps(&self) -> CheckFinding {
         let empty = self.with(InputNote::NoPackets);
         let facts = self.captures().find_map(|(_, facts, _)| facts.taps.as_ref());
         let silent = facts.map_or(&[][..], |facts| &facts.silent_ports);
         if !silent.is_empty() {
             let acks = silent.iter().map(|port| port.acknowledgements).sum();
-            return Found::failed(
+            return CheckFinding::failed(
                 format!(
                     "no packet from behind {} was captured, though {} acknowledgements of data from there were",
                     ports(silent),
@@ -160,13 +160,13 @@ impl Inputs<'_> {
             && facts.flows_without_data * FLOWS_WITHOUT_DATA.1 >= facts.flows
         {
             let (without, flows) = (number(facts.flows_without_data), number(facts.flows));
-            return Found::doubtful(
+            return CheckFinding::doubtful(
                 format!("the data of {without} of {flows} acknowledged flows was not captured"),
                 "a link is not captured, or their data takes another path",
             );
         }
         if !empty.is_empty() {
-            return Found::doubtful(
+            return CheckFinding::doubtful(
                 format!(
                     "{} without a packet: {}",
                     captures(empty.len()),
@@ -179,18 +179,20 @@ impl Inputs<'_> {
             return found;
         }
         match facts {
-            None => Found::not_checked("the captures hold no acknowledgements of TCP"),
-            Some(facts) => Found::ok(format!(
+            None => CheckFinding::not_checked("the captures hold no acknowledgements of TCP"),
+            Some(facts) => CheckFinding::ok(format!(
                 "the data that is acknowledged was captured, of {} flows",
                 number(facts.flows - facts.flows_without_data)
             )),
         }
     }
 
-    fn copies(&self) -> Found {
+    fn copies(&self) -> CheckFinding {
         let (copies, packets) = (self.noted(InputNote::Duplicates), self.packets());
         if copies == 0 {
-            return self.no_captures().unwrap_or_else(|| Found::ok("each packet is there once"));
+            return self
+                .no_captures()
+                .unwrap_or_else(|| CheckFinding::ok("each packet is there once"));
         }
         let own: u64 = self.captures().map(|(_, facts, _)| facts.own_copies).sum();
         let other: u64 = self.captures().map(|(_, facts, _)| facts.other_copies).sum();
@@ -213,21 +215,21 @@ impl Inputs<'_> {
         };
         let share = percent(copies, packets);
         let (shown, all) = (number(copies), number(packets));
-        Found::wrong(
+        CheckFinding::wrong(
             is_large(copies, packets),
             format!("{shown} of {all} packets ({share}) are copies of one shortly before{places}"),
             remedy,
         )
     }
 
-    fn rates(&self) -> Found {
+    fn rates(&self) -> CheckFinding {
         let (early, packets) = (self.noted(InputNote::OverRate), self.packets());
         if early == 0 {
-            let ok = || Found::ok("no link brings more than its line rate");
+            let ok = || CheckFinding::ok("no link brings more than its line rate");
             return self.no_captures().unwrap_or_else(ok);
         }
         let share = percent(early, packets);
-        Found::wrong(
+        CheckFinding::wrong(
             is_large(early, packets),
             format!(
                 "{} packets ({share}) come earlier than the line rate of their sender's link allows",
@@ -238,10 +240,10 @@ impl Inputs<'_> {
         )
     }
 
-    fn backlog(&self) -> Found {
+    fn backlog(&self) -> CheckFinding {
         let packets = self.noted(InputNote::NoBacklog);
         if packets > 0 {
-            return Found::doubtful(
+            return CheckFinding::doubtful(
                 format!(
                     "hardly one of {} packets meets another that waits at its port",
                     number(packets)
@@ -250,10 +252,10 @@ impl Inputs<'_> {
                  capture before it (docs/pcap.md)",
             );
         }
-        self.no_captures().unwrap_or_else(|| Found::ok("packets wait at their ports"))
+        self.no_captures().unwrap_or_else(|| CheckFinding::ok("packets wait at their ports"))
     }
 
-    fn files(&self) -> Found {
+    fn files(&self) -> CheckFinding {
         let cut = self.with(InputNote::CutOff);
         if !cut.is_empty() {
             let early = self.captures().filter(|(name, ..)| cut.iter().any(|cut| cut == name));
@@ -262,7 +264,7 @@ impl Inputs<'_> {
                 0 => String::new(),
                 _ => format!(", up to {} before the last packet", time(early)),
             };
-            return Found::wrong(
+            return CheckFinding::wrong(
                 early > ENDS_EARLY_NS,
                 format!(
                     "{} cut off{before}: {}",
@@ -274,18 +276,18 @@ impl Inputs<'_> {
         }
         let passed = self.with(InputNote::PassedOver);
         if !passed.is_empty() {
-            return Found::doubtful(
+            return CheckFinding::doubtful(
                 format!("without events, and passed over: {}", named(passed, ", ", "files")),
                 "if they were to hold packets, these are missing (docs/events.md)",
             );
         }
-        Found::ok(format!(
+        CheckFinding::ok(format!(
             "{} read to the end",
             if self.0.len() == 1 { "1 file is" } else { "all files are" }
         ))
     }
 
-    fn rows(&self) -> Found {
+    fn rows(&self) -> CheckFinding {
         let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
         for (reason, rows) in self.0.iter().flat_map(|input| &input.skipped) {
             if BAD_ROWS.contains(&reason.as_str()) {
@@ -294,7 +296,7 @@ impl Inputs<'_> {
         }
         let skipped: u64 = reasons.values().sum();
         if skipped == 0 {
-            return Found::ok("every row could be used");
+            return CheckFinding::ok("every row could be used");
         }
         let used: u64 = self.0.iter().map(|input| input.events).sum();
         let shown = reasons.iter().map(|(reason, rows)| format!("{} {reason}", number(*rows)));
@@ -304,7 +306,7 @@ impl Inputs<'_> {
             "dropcast inspect --check shows the first of each kind (docs/events.md)"
         };
         let share = percent(skipped, skipped + used);
-        Found::wrong(
+        CheckFinding::wrong(
             is_large(skipped, skipped + used),
             format!(
                 "{} rows ({share}) are left out: {}",

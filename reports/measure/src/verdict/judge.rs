@@ -20,7 +20,7 @@ use dropcast_data::{InputProvenance, LabelledBatch, SwitchSpecs, Threads, TraceM
 use dropcast_pipeline::ReportError;
 use dropcast_pipeline::wall_clock::UtcOffset;
 use dropcast_replay::{Arrival, Replay, ReplayOptions, ReplayPolicy, Replayed, Sent};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -127,7 +127,7 @@ impl Judge {
     pub(crate) fn beside_model(
         threads: NonZeroUsize,
         asked: &AskedPolicies,
-        (model, file): (&Model, Option<&str>),
+        (model, file): (&TrainedModel, Option<&str>),
     ) -> Self {
         let rivals = Rivals::new(threads, asked).with_model(model, file);
         Judge { is_beside_model: true, rivals, ..Judge::new(threads, asked) }

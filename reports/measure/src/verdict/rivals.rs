@@ -1,6 +1,6 @@
 //! What a switch without an oracle could do instead: another alpha; and the optimum.
 
-use super::advice::{Advice, Contender, Cost, Now, Place};
+use super::advice::{Advice, ComparedPolicy, Contender, Cost, Now};
 use super::asked_policies::{AskedPolicies, NamedOwnPolicy};
 use super::class_alphas::{ClassAlphas, FoundAlphas};
 use super::contrasts::{Contrasts, EpisodeGain};
@@ -14,7 +14,7 @@ use dropcast_replay::{
     RivalsSent, Sent,
 };
 use dropcast_switch::{Alphas, PolicySite, PolicySpec};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -199,7 +199,7 @@ impl Rivals {
 
     /// Compares Credence with a model, of a file of this name, too; not one with features of the user's own, which a
     /// switch does not compute.
-    pub(super) fn with_model(mut self, model: &Model, file: Option<&str>) -> Self {
+    pub(super) fn with_model(mut self, model: &TrainedModel, file: Option<&str>) -> Self {
         if refuse_own(&model.features).is_ok() {
             self.model = Some(file.filter(|name| is_plain(name)).unwrap_or(MODEL).to_owned());
         }
@@ -401,7 +401,7 @@ impl Rivals {
                 lost_bytes: lost(place, false),
                 now_lost_bytes: lost(now, false),
                 choices: self.possible(own).count() as u64,
-                place: Place::Of(place),
+                place: ComparedPolicy::Of(place),
             })
         });
         let single = |cost, policy: String, place, is_trained| Contender {
@@ -411,7 +411,7 @@ impl Rivals {
             lost_bytes: lost(place, is_trained),
             now_lost_bytes: lost(now, is_trained),
             choices: 1,
-            place: Place::Of(place),
+            place: ComparedPolicy::Of(place),
         };
         let searched = by_class.as_ref().and_then(|tried| self.searched(rivals, own?, tried));
         let queues = by_class.zip(searched.as_ref()).map(|(tried, searched)| Contender {
@@ -421,17 +421,17 @@ impl Rivals {
             lost_bytes: searched.contrasts.lost_bytes(0, false),
             now_lost_bytes: lost(now, false),
             choices: self.class_alphas.settings(ALPHA_EXPONENTS.count()),
-            place: Place::ByQueue,
+            place: ComparedPolicy::ByQueue,
         });
         let model =
             self.model_policy().map(|policy| single(Cost::Credence, policy, credence, true));
         let contenders =
             [alpha, queues, model, Some(single(Cost::OtherChip, "lqd".to_owned(), lqd, false))];
-        let gain = |a: Place, b: Place, choices: u64| -> Option<EpisodeGain> {
+        let gain = |a: ComparedPolicy, b: ComparedPolicy, choices: u64| -> Option<EpisodeGain> {
             let number = |place| match place {
-                Place::Now => Some(now),
-                Place::Of(place) => Some(place),
-                Place::ByQueue => None,
+                ComparedPolicy::Now => Some(now),
+                ComparedPolicy::Of(place) => Some(place),
+                ComparedPolicy::ByQueue => None,
             };
             if let (Some(a), Some(b)) = (number(a), number(b)) {
                 return Some(self.contrasts.gain(a, b, choices));

@@ -7,7 +7,7 @@ use dropcast_data::{
 use dropcast_features::FeatureSet;
 use dropcast_forest::{Forest, Metrics, Node, PartMetrics, ScoreHistogram, SwitchContext, Tree};
 use dropcast_measure::{ModelSource, Report, ReportBuilder};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 
 fn tree(threshold: u32, weights: [u8; 3]) -> Tree {
     let split = |feature, threshold, left, right| Node::Split { feature, threshold, left, right };
@@ -22,7 +22,7 @@ pub fn report() -> Report {
     let trees = vec![tree(400, [0, 90, 250]), tree(500, [5, 60, 180]), tree(450, [1, 120, 240])];
     let forest = Forest { features: Vec::new(), vote_threshold: 300, trees };
     let switch = SwitchContext { ports: Some(2), buffer_bytes: Some(600), base_rtt_ns: None };
-    let mut model = Model::new(forest, features, switch);
+    let mut model = TrainedModel::new(forest, features, switch);
     let mut scores = ScoreHistogram::new(3);
     scores.add(700, true);
     scores.add(20, false);

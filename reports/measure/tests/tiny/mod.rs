@@ -12,12 +12,12 @@ use dropcast_data::{
 use dropcast_features::FeatureSet;
 use dropcast_forest::{FeatureRange, Forest, Node, SwitchContext, Tree};
 use dropcast_measure::{ModelSource, Report, ReportBuilder, TraceSource};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Queue length up to 2 scores 0, up to 4 scores 100, more scores 200; above 50 is a drop.
-pub fn model() -> Model {
+pub fn model() -> TrainedModel {
     let split = |threshold, left, right| Node::Split { feature: 0, threshold, left, right };
     let leaf = |weight| Node::Leaf { weight };
     let nodes = vec![split(2, 1, 2), leaf(0), split(4, 3, 4), leaf(100), leaf(200)];
@@ -25,7 +25,10 @@ pub fn model() -> Model {
     let forest = Forest { features: Vec::new(), vote_threshold: 50, trees: vec![Tree { nodes }] };
     let switch = SwitchContext { ports: Some(2), ..SwitchContext::default() };
     let range = |highest| FeatureRange { lowest: 0, highest };
-    Model { ranges: Some(vec![range(4), range(6)]), ..Model::new(forest, features, switch) }
+    TrainedModel {
+        ranges: Some(vec![range(4), range(6)]),
+        ..TrainedModel::new(forest, features, switch)
+    }
 }
 
 pub fn model_source() -> ModelSource {

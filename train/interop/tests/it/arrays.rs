@@ -12,7 +12,7 @@ fn stump(threshold: f64, margins: [f64; 2]) -> ArrayTree {
     }
 }
 
-fn model(trees: &[ArrayTree]) -> Result<dropcast_train::Model, ImportError> {
+fn model(trees: &[ArrayTree]) -> Result<dropcast_train::TrainedModel, ImportError> {
     let features = "queue_length".parse().ok();
     import_arrays(trees, 1, "scikit-learn", &ImportTask { features, ..ImportTask::default() })
 }

@@ -1,9 +1,9 @@
 //! Damaged files are refused with a reason, or read; nothing panics.
 
 use crate::fixtures::{folder, names, task};
-use dropcast_interop::{Format, ImportError, ImportTask, import};
+use dropcast_interop::{ImportError, ImportFormat, ImportTask, import};
 use dropcast_onnx::{Message, ModelProto};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use proptest::prelude::*;
 use std::fs;
 
@@ -11,7 +11,7 @@ fn read(name: &str) -> Vec<u8> {
     fs::read(folder().join(name)).unwrap()
 }
 
-fn imported(name: &str, file: &[u8]) -> Result<Model, ImportError> {
+fn imported(name: &str, file: &[u8]) -> Result<TrainedModel, ImportError> {
     import(file, &ImportTask { allow_rounding: true, ..task(name) }).map(|imported| imported.model)
 }
 
@@ -135,7 +135,7 @@ fn what_is_no_forest_says_what_would_be() {
         let fault = imported("dump.xgboost.json", file).unwrap_err().to_string();
         assert!(fault.contains(reason), "{fault}");
     }
-    assert!("pickle".parse::<Format>().unwrap_err().to_string().contains("onnx, lightgbm"));
+    assert!("pickle".parse::<ImportFormat>().unwrap_err().to_string().contains("onnx, lightgbm"));
     let infinite = ImportTask { threshold: Some(f64::NAN), ..task("tree.onnx") };
     assert!(import(&read("tree.onnx"), &infinite).is_err());
 }
@@ -190,7 +190,7 @@ proptest! {
         damage.iter().for_each(|damage| damage.to(&mut file));
         if let Ok(model) = imported(name, &file) {
             prop_assert_eq!(model.forest.check(), Ok(()));
-            prop_assert_eq!(&Model::from_json(&model.to_json()).unwrap(), &model);
+            prop_assert_eq!(&TrainedModel::from_json(&model.to_json()).unwrap(), &model);
         }
     }
 

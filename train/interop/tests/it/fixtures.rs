@@ -2,7 +2,7 @@
 
 use dropcast_forest::SwitchContext;
 use dropcast_interop::{ImportError, ImportTask, import};
-use dropcast_train::Model;
+use dropcast_train::TrainedModel;
 use serde::Deserialize;
 use std::fs;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn expected(name: &str) -> Expected {
     serde_json::from_str(&text).unwrap()
 }
 
-fn imported(name: &str, allow_rounding: bool) -> Result<Model, ImportError> {
+fn imported(name: &str, allow_rounding: bool) -> Result<TrainedModel, ImportError> {
     let file = fs::read(folder().join(name)).unwrap();
     import(&file, &ImportTask { allow_rounding, ..task(name) }).map(|imported| imported.model)
 }

@@ -9,7 +9,7 @@ use std::slice::from_ref;
 
 /// The trainers that were built.
 fn built() -> Vec<TrainerCrate> {
-    let all = TrainerCrate::ALL.into_iter();
+    let all = TrainerCrate::ALL.iter().copied();
     all.filter(|trainer| match trainer {
         TrainerCrate::Linfa => cfg!(feature = "linfa"),
         _ => cfg!(feature = "smartcore"),
@@ -23,7 +23,7 @@ fn trained(trainer: TrainerCrate, params: ForestParams) -> Result<Fitted, Traine
 
 #[test]
 fn what_was_not_built_says_how_to_build_it() {
-    for trainer in TrainerCrate::ALL {
+    for &trainer in TrainerCrate::ALL {
         let outcome = trained(trainer, ForestParams::default());
         match (built().contains(&trainer), outcome) {
             (true, Ok(_)) => {}

@@ -5,8 +5,8 @@ use dropcast_export::{EmittedFile, Origin, export};
 use dropcast_features::FeatureSet;
 use dropcast_forest::Forest;
 use dropcast_runtime::{
-    Average, ClassState, Credence, DriftMonitor, Memory, NotReady, PacketState, PortState,
-    QueueState, ReservedState, Service, SwitchConstants, Table, Verdict,
+    Average, ClassState, Credence, DriftMonitor, Memory, NotReady, PacketState, PacketVerdict,
+    PortState, QueueState, ReservedState, Service, SwitchConstants, Table,
 };
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) fn decide(
     records: &[[u32; 6]],
     packets: usize,
     falls_back: bool,
-) -> Vec<Verdict> {
+) -> Vec<PacketVerdict> {
     decide_by_turns(spec, features, [forest, forest], records, records.len(), packets, falls_back)
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn decide_by_turns(
     half: usize,
     packets: usize,
     falls_back: bool,
-) -> Vec<Verdict> {
+) -> Vec<PacketVerdict> {
     let files = forests.map(|forest| table_of(spec, features, forest));
     let [table, next] = [0, 1].map(|of| Table::parse(&files[of]).expect("a table"));
     let spec = &beside_the_pool(spec);
@@ -66,7 +66,7 @@ pub(crate) fn decide_by_turns(
     assert_eq!((credence.unheld(), credence.unmatched()), (0, 0));
     let [port, queue] = [spec.ports() as u32, u32::from(spec.queues_per_port)];
     for [port, queue, size_bytes] in [[port, 0, 1], [0, queue, 1], [0, 0, 0]] {
-        assert_eq!(credence.arrival(port, queue, size_bytes, 0), Verdict::NoRoom);
+        assert_eq!(credence.arrival(port, queue, size_bytes, 0), PacketVerdict::NoRoom);
     }
     verdicts
 }

@@ -3,7 +3,7 @@
 #[path = "m_decision.rs"]
 mod m_decision;
 
-use dropcast_runtime::{NotReady, Verdict};
+use dropcast_runtime::{NotReady, PacketVerdict};
 use m_decision::{State, init};
 use std::io::{Read, Write};
 
@@ -34,7 +34,7 @@ fn main() {
         let word = |at: usize| u32::from_ne_bytes(record[4 * at..4 * at + 4].try_into().unwrap());
         let now_ns = u64::from(word(4)) | u64::from(word(5)) << 32;
         if word(0) == 0 {
-            let verdict: Verdict = credence.arrival(word(1), word(2), word(3), now_ns);
+            let verdict: PacketVerdict = credence.arrival(word(1), word(2), word(3), now_ns);
             verdicts.push(verdict as u8);
         } else {
             credence.departure(word(1), word(2), word(3), now_ns);

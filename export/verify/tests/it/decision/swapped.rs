@@ -9,7 +9,7 @@ use crate::replay::found;
 use dropcast_data::{Event, EventKind, SwitchSpec, Victim};
 use dropcast_forest::{Forest, Node};
 use dropcast_runtime::{DropOracle, NotReady};
-use dropcast_switch::{Credence, Fit, LineRate, Live, Packet, Switch};
+use dropcast_switch::{CredencePolicy, Fit, LineRate, Live, Packet, Switch};
 use dropcast_verify::FoundTool;
 use std::cell::Cell;
 use std::fs;
@@ -40,7 +40,7 @@ fn decided(models: [&Model; 2], events: &[Event]) -> (Vec<[u32; 6]>, Vec<bool>, 
         Swapped { forests: models.map(|of| of.forest.clone()), is_second: is_second.clone() };
     let live = Live { features: features.clone(), oracle };
     let (victim, fit) = (Victim::default(), Fit::default());
-    let policy = Credence::new(spec, victim, fit, LineRate::new(spec), live);
+    let policy = CredencePolicy::new(spec, victim, fit, LineRate::new(spec), live);
     let mut switch = Switch::new(spec, fit, policy, LineRate::new(spec));
     let queues_per_port = usize::from(spec.queues_per_port);
     let (mut records, mut accepted, mut half) = (Vec::new(), Vec::new(), 0);

@@ -2,7 +2,7 @@ use super::*;
 use crate::fabric::FabricConfig;
 use crate::transport::Transport;
 use crate::workloads::{Incast, Pattern, PoissonFlows, TrafficConfig};
-use dropcast_switch::policies::ndt::{ATTRIBUTES, Activations, Network, NetworkShape, ONE};
+use dropcast_switch::policies::ndt::{ATTRIBUTES, Activations, NdtNetwork, NetworkShape, ONE};
 use dropcast_switch::{AqmSpec, PolicyModel, PolicySpec};
 
 fn fabric(leaves: u16) -> Fabric {
@@ -37,7 +37,12 @@ fn traffic(seed: u64) -> TrafficConfig {
 }
 
 /// Every flow under a policy of the registry.
-fn ended(fabric: &Fabric, seed: u64, policy: &str, network: Option<&Network>) -> Vec<FlowRecord> {
+fn ended(
+    fabric: &Fabric,
+    seed: u64,
+    policy: &str,
+    network: Option<&NdtNetwork>,
+) -> Vec<FlowRecord> {
     let policy: PolicySpec = policy.parse().expect("a known policy");
     let build = |_, site: PolicySite<'_>| {
         policy.build(PolicySite { model: network.cloned().map(PolicyModel::Network), ..site })
@@ -95,7 +100,7 @@ fn constant_alphas_are_dynamic_thresholds_whenever_they_are_decided() {
 fn a_network_decides_outside_as_it_does_inside() {
     let shape = NetworkShape { history: 3, embedding: 4, summary: 4 };
     let parameters = (0..shape.parameters()).map(|nth| ((nth * 7919) % 801) as i16 - 400);
-    let network = Network::new(shape, parameters.collect()).expect("valid");
+    let network = NdtNetwork::new(shape, parameters.collect()).expect("valid");
     let fabric = fabric(1);
     let inside = ended(&fabric, 5, "ndt", Some(&network));
     let mut room = Activations::new(shape, 6);

@@ -16,7 +16,7 @@ struct Everything {
     events: Vec<Event>,
 }
 
-impl Sink for Everything {
+impl FabricObserver for Everything {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {

@@ -1,4 +1,6 @@
 //! A table of flows.
+//!
+//! Not with the crate `csv`: lists of all formats come in the same bounded [lines](super::line), and it sets no limit to a record.
 
 use super::error::FlowListError;
 use super::line::Line;
@@ -100,13 +102,10 @@ impl Row<'_> {
         };
         let transport = match self.cell(5) {
             None | Some("") => transport,
-            Some(name) => Transport::ALL
-                .into_iter()
-                .find(|transport| transport.name() == name)
-                .ok_or_else(|| {
-                    let names = Transport::ALL.map(Transport::name).join(", ");
-                    self.wrong(5, format!("is {name:?}, expected one of {names}"))
-                })?,
+            Some(name) => name.parse().map_err(|_| {
+                let names = Transport::NAMES.join(", ");
+                self.wrong(5, format!("is {name:?}, expected one of {names}"))
+            })?,
         };
         let queue = self.optional(6)?.unwrap_or(queue);
         let connection = class.connection();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fabric::{FabricConfig, FlowClass, FlowError, Simulation, Sink};
+use crate::fabric::{FabricConfig, FabricObserver, FlowClass, FlowError, Simulation};
 use crate::transport::Transport;
 use crate::workloads::{CollectiveOperation, Pattern};
 use dropcast_switch::PolicySpec;
@@ -106,7 +106,7 @@ fn bursts_of_nothing_are_no_requests() {
 #[derive(Default)]
 struct Ends(Vec<(u64, Flow)>);
 
-impl Sink for Ends {
+impl FabricObserver for Ends {
     fn flow_ended(&mut self, record: &FlowRecord) {
         let end_ns = record.flow.start_ns + record.fct_ns.expect("completed");
         self.0.push((end_ns, record.flow));

@@ -5,8 +5,8 @@ use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_data::{Event, EventKind};
 use dropcast_fabric::{
-    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, Occupancy, Sink, Telemetry,
-    Transport, quantile,
+    Connection, Fabric, FabricConfig, FabricObserver, Flow, FlowClass, FlowList, Occupancy,
+    Telemetry, Transport, quantile,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -129,10 +129,7 @@ impl LongFlows {
     fn sent_and_marked(&self, scheme: &str) -> (Transport, AqmSpec) {
         let (transport, aqm) = match scheme.split_once(' ') {
             None => (self.transport, scheme),
-            Some((name, aqm)) => {
-                let named = Transport::ALL.into_iter().find(|transport| transport.name() == name);
-                (named.expect("a known transport"), aqm)
-            }
+            Some((name, aqm)) => (name.parse().expect("a known transport"), aqm),
         };
         (transport, aqm.parse().expect("a known AQM"))
     }
@@ -198,7 +195,7 @@ impl Observed {
     }
 }
 
-impl Sink for Observed {
+impl FabricObserver for Observed {
     const WANTS_TELEMETRY: bool = true;
 
     fn left(&mut self, telemetry: &Telemetry) {
@@ -231,7 +228,7 @@ impl Counting {
     }
 }
 
-impl Sink for Counting {
+impl FabricObserver for Counting {
     const WANTS_EVENTS: bool = true;
 
     fn packet_event(&mut self, event: &Event) {

@@ -5,8 +5,8 @@ use crate::reproduce::fabric::observed::Numbers;
 use crate::reproduce::fabric::scale::Scale;
 use dropcast_arrivals::{FlowSizeChoice, FlowSizeName};
 use dropcast_fabric::{
-    Fabric, FabricConfig, FlowRecord, Occupancy, Pattern, PoissonFlows, Sink, TrafficConfig,
-    Transport, quantile,
+    Fabric, FabricConfig, FabricObserver, FlowRecord, Occupancy, Pattern, PoissonFlows,
+    TrafficConfig, Transport, quantile,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -135,7 +135,7 @@ impl Times {
     }
 }
 
-impl Sink for Times {
+impl FabricObserver for Times {
     fn flow_ended(&mut self, record: &FlowRecord) {
         let Some(fct_ns) = record.fct_ns.filter(|_| record.flow.start_ns >= self.from_ns) else {
             return;

@@ -8,8 +8,8 @@ use crate::reproduce::fabric::scale::Scale;
 use dropcast_arrivals::FlowSizeChoice;
 use dropcast_data::Scheduler;
 use dropcast_fabric::{
-    Connection, Fabric, FabricConfig, Flow, FlowClass, FlowList, FlowRecord, Pattern, PoissonFlows,
-    Sink, Telemetry, TrafficConfig, Transport, Workload as _,
+    Connection, Fabric, FabricConfig, FabricObserver, Flow, FlowClass, FlowList, FlowRecord,
+    Pattern, PoissonFlows, Telemetry, TrafficConfig, Transport, Workload as _,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::AqmSpec;
@@ -107,7 +107,7 @@ struct Rates {
     times: Times,
 }
 
-impl Sink for Rates {
+impl FabricObserver for Rates {
     const WANTS_TELEMETRY: bool = true;
 
     fn left(&mut self, telemetry: &Telemetry) {

@@ -1,6 +1,6 @@
 //! A run of a fabric whose buffers are so large that nothing is dropped.
 
-use dropcast_fabric::{Fabric, Simulation, SimulationOutcome, Sink, Workload};
+use dropcast_fabric::{Fabric, FabricObserver, Simulation, SimulationOutcome, Workload};
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::PolicySpec;
 
@@ -18,7 +18,7 @@ pub(super) const SAMPLE_NS: u64 = 10_000;
 pub(super) fn simulate(
     fabric: &Fabric,
     flows: impl Workload,
-    sink: &mut impl Sink,
+    sink: &mut impl FabricObserver,
 ) -> Result<SimulationOutcome, PipelineError> {
     let sharing = PolicySpec::CompleteSharing(Default::default());
     let simulation = Simulation::new(fabric, |_, site| sharing.build(site), flows)

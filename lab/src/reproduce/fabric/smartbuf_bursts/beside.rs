@@ -2,7 +2,7 @@
 
 use crate::reproduce::fabric::observed::Numbers;
 use dropcast_fabric::{
-    Fabric, Flow, FlowClass, FlowList, FlowRecord, Simulation, Sink, Telemetry, Transport,
+    Fabric, FabricObserver, Flow, FlowClass, FlowList, FlowRecord, Simulation, Telemetry, Transport,
 };
 use dropcast_pipeline::PipelineError;
 use dropcast_switch::PolicySpec;
@@ -92,7 +92,7 @@ impl Beside {
     }
 }
 
-impl Sink for Beside {
+impl FabricObserver for Beside {
     const WANTS_TELEMETRY: bool = true;
 
     fn left(&mut self, telemetry: &Telemetry) {
