@@ -36,6 +36,7 @@ main() {
     case $(uname -s)/$(uname -m) in
     Linux/x86_64) target=x86_64-unknown-linux-musl ;;
     Linux/aarch64) target=aarch64-unknown-linux-musl ;;
+    Darwin/arm64) target=aarch64-apple-darwin ;;
     *) die "there is no program for $(uname -s) on $(uname -m); with Rust and a C compiler, cargo install --path cli builds one" ;;
     esac
 

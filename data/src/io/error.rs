@@ -195,6 +195,11 @@ fn remedy(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::OutOfMemory {
         return "; allow more memory (ulimit -v), or give fewer files at a time";
     }
+    limit_remedy(error)
+}
+
+#[cfg(unix)]
+fn limit_remedy(error: &io::Error) -> &'static str {
     match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
         Some(rustix::io::Errno::MFILE) => {
             "; allow more open files (ulimit -n), or give fewer files at a time"
@@ -205,6 +210,11 @@ fn remedy(error: &io::Error) -> &'static str {
         Some(rustix::io::Errno::AGAIN) => "; allow more threads (ulimit -u), or end other programs",
         _ => "",
     }
+}
+
+#[cfg(not(unix))]
+fn limit_remedy(_: &io::Error) -> &'static str {
+    ""
 }
 
 /// An error of the system without the name of the file, which may be a temporary one.
