@@ -2,8 +2,8 @@
 //!
 //! Nothing else in the workspace computes a feature: the tracer, the replays and the simulator
 //! call [`FeatureSet::observe`] on their buffer and report every packet to a [`History`], so a
-//! model decides on the features it was trained on. `docs/features.md` lists the definitions and
-//! says how to add one.
+//! model decides on the features it was trained on. `docs/features.md` lists the definitions,
+//! `ARCHITECTURE.md` says how to add one.
 //!
 //! ```
 //! use dropcast_features::{BufferView, FeatureSet, bytes_up_to};

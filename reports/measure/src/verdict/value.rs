@@ -63,7 +63,8 @@ pub struct Verdict {
     /// The `alpha` of Dynamic Thresholds below, one or one for each queue of a port; null if it is not the same
     /// at every switch.
     pub dynamic_thresholds_alpha: Option<Alphas>,
-    /// Whether a switch's description has no `dt_alpha`, so that the Credence paper's 0.5 is assumed.
+    /// Whether a switch's description has no `dt_alpha`: its own policy is then taken to be Complete Sharing, and Dynamic Thresholds
+    /// has the Credence paper's 0.5.
     pub alpha_is_assumed: bool,
     /// What the switch does by itself, as the registry names it ([`dropcast_replay::own_policy`]): Dynamic Thresholds
     /// with the alpha of its description, Complete Sharing if that has none; null if switches differ.
