@@ -113,7 +113,7 @@ impl Tracer {
         self
     }
 
-    /// Takes events in time order and returns the rows whose labels are now known.
+    /// Takes events in time order, one or many, and returns the rows whose labels are now known.
     ///
     /// # Errors
     /// If an event is for an unknown switch or queue, columns of the user's own are missing, or too many

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Transmitted packets and bytes.
+/// Packets and bytes: transmitted ones, unless a field says others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// Packets.
