@@ -251,7 +251,7 @@ pub(crate) fn misfit(model: &Checked<'_>, switch: &SwitchSpec) -> Option<String>
 /// Why Credence does not decide with a model that has this feature of flows.
 pub(crate) fn no_decision_of_flows(feature: Feature) -> String {
     format!(
-        "{} describes the packet's flow, while CredencePolicy decides with the queues of virtual LQD; export the \
+        "{} describes the packet's flow, while Credence decides with the queues of virtual LQD; export the \
          predictor alone, without a switch",
         feature.name()
     )

@@ -22,8 +22,8 @@ const RUNS: u64 = 20;
 fn main() {
     let rate = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.02);
     println!(
-        "flips  runs  lemma 1 fails  eta     LQD/CredencePolicy  LQD/pays back (fails)  LQD/switching (fails)  \
-         LQD/FollowMax  worst FollowLQD/CredencePolicy  theorem 2 fails"
+        "flips  runs  lemma 1 fails  eta     LQD/Credence  LQD/pays back (fails)  LQD/switching (fails)  \
+         LQD/FollowMax  worst FollowLQD/Credence  theorem 2 fails"
     );
     for flips in [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0] {
         let runs: Vec<Run> = (0..RUNS).map(|seed| Run::new(seed, rate, flips)).collect();

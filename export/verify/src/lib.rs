@@ -12,7 +12,7 @@
 //! use dropcast_export::Origin;
 //! use dropcast_features::FeatureSet;
 //! use dropcast_forest::{Forest, Node, Tree};
-//! use dropcast_verify::{Built, Check};
+//! use dropcast_verify::{Built, TargetCheck};
 //!
 //! // A drop is predicted if the packet's queue is longer than 60,000 bytes.
 //! let split = Node::Split { feature: 0, threshold: 60_000, left: 1, right: 2 };
@@ -22,7 +22,7 @@
 //!
 //! // The target dct needs no tool: dropcast-runtime reads the table, as a device does.
 //! let origin = Origin::new("queue", &"0".repeat(64), &features);
-//! let mut check = Check::new(Built::new(&forest, &origin, "dct".parse()?)?);
+//! let mut check = TargetCheck::new(Built::new(&forest, &origin, "dct".parse()?)?);
 //! check.trace(&forest, &[vec![60_000], vec![60_001]])?;
 //! assert!(check.finish().iter().all(|program| program.is_verified()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -7,12 +7,12 @@
 //!
 //! ```
 //! use dropcast_ndt::{Scenario, Training, train};
-//! use dropcast_switch::policies::ndt::Network;
+//! use dropcast_switch::policies::ndt::NdtNetwork;
 //!
 //! let scenario = Scenario { ports: 4, duration_ns: 5_000_000, ..Scenario::default() };
 //! let training = Training { generations: 1, traces: 1, ..Training::default() };
 //! let trained = train(&scenario, &training, 1.try_into()?, |_| {});
-//! let again = Network::new(trained.network.shape(), trained.network.parameters().to_vec())?;
+//! let again = NdtNetwork::new(trained.network.shape(), trained.network.parameters().to_vec())?;
 //! assert_eq!(again, trained.network);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
