@@ -12,7 +12,7 @@ pub fn count(value: u64) -> String {
 }
 
 /// The width of a column that has these texts. Longer ones push their row to the right: text is not padded without
-/// end. `comfy-table` wraps or cuts them, and aligning is a `format!`.
+/// end. `comfy-table` would pad to the longest or wrap it, and aligning is a `format!`.
 pub fn column_width(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     texts.into_iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0).min(1_000)
 }
