@@ -10,10 +10,7 @@ pub(crate) fn own_name(verdict: &Verdict) -> String {
     match verdict.own_policy.as_deref() {
         None => "each switch's own policy".to_owned(),
         Some("complete-sharing") => "Complete Sharing".to_owned(),
-        Some(policy) => {
-            let alpha = alpha_name(verdict, policy.trim_start_matches("dt:alpha="));
-            format!("Dynamic Thresholds, {alpha}")
-        }
+        Some(policy) => thresholds_name(verdict, policy.trim_start_matches("dt:alpha=")),
     }
 }
 
@@ -32,12 +29,19 @@ pub(crate) fn setting_name(verdict: &Verdict, alpha: Option<f64>) -> String {
 
 /// Alphas as the description of the switch has them: numbers, or SONiC's `dynamic_th`.
 pub(crate) fn alpha_name(verdict: &Verdict, alphas: &str) -> String {
+    dynamic_th(verdict, alphas).unwrap_or_else(|| format!("alpha {alphas}"))
+}
+
+/// Dynamic Thresholds with these alphas; the name of SONiC's setting says what it is a setting of.
+pub(crate) fn thresholds_name(verdict: &Verdict, alphas: &str) -> String {
+    dynamic_th(verdict, alphas).unwrap_or_else(|| format!("Dynamic Thresholds, alpha {alphas}"))
+}
+
+/// Alphas in SONiC's form, if all descriptions have that.
+pub(crate) fn dynamic_th(verdict: &Verdict, alphas: &str) -> Option<String> {
     let mut switches = verdict.switches.iter();
-    let powers = match switches.len() > 0 && switches.all(|switch| switch.alpha_is_power) {
-        true => powers_of_two(alphas),
-        false => None,
-    };
-    powers.map_or_else(|| format!("alpha {alphas}"), |powers| format!("dynamic_th {powers}"))
+    let is_given = switches.len() > 0 && switches.all(|switch| switch.alpha_is_power);
+    Some(format!("dynamic_th {}", powers_of_two(alphas).filter(|_| is_given)?))
 }
 
 /// A number, or several in a list, as powers of two; `None` if one is none.

@@ -1,6 +1,6 @@
 //! What a switch without an oracle could do instead, in rows.
 
-use crate::drop_words::alpha_name;
+use crate::drop_words::thresholds_name;
 use dropcast_measure::verdict::{FlowCounts, RivalKind, RivalSection, Verdict};
 use dropcast_replay::Sent;
 use dropcast_switch::PolicySpec;
@@ -10,8 +10,7 @@ fn name(verdict: &Verdict, rival: &RivalSection) -> String {
     match rival.kind {
         RivalKind::Alpha if rival.alpha.is_none() => "Complete Sharing".to_owned(),
         RivalKind::Alpha | RivalKind::ClassAlphas => {
-            let alpha = alpha_name(verdict, rival.policy.trim_start_matches("dt:alpha="));
-            format!("Dynamic Thresholds, {alpha}")
+            thresholds_name(verdict, rival.policy.trim_start_matches("dt:alpha="))
         }
         RivalKind::Asked => rival.policy.clone(),
     }

@@ -410,9 +410,12 @@ impl From<SwitchSpec> for SpecText {
     fn from(spec: SwitchSpec) -> Self {
         let ports = u16::try_from(spec.ports()).expect("ports were counted in 16 bits");
         let alphas = (!spec.dt_alpha.is_empty()).then_some(spec.dt_alpha);
-        let powers = |alphas: &Vec<f64>| alphas.iter().map(|alpha| alpha.log2() as i8).collect();
-        let dynamic_th = alphas.as_ref().filter(|_| spec.alpha_is_power).map(powers);
-        let dt_alpha = alphas.filter(|_| !spec.alpha_is_power);
+        // A caller may have set other alphas since.
+        let power =
+            |alpha: &f64| DYNAMIC_TH.into_iter().find(|&power| f64::from(power).exp2() == *alpha);
+        let powers = |alphas: &Vec<f64>| alphas.iter().map(power).collect::<Option<Vec<i8>>>();
+        let dynamic_th = alphas.as_ref().filter(|_| spec.alpha_is_power).and_then(powers);
+        let dt_alpha = alphas.filter(|_| dynamic_th.is_none());
         SpecText {
             ports,
             line_rate_bps: OneOrEach::shorten(spec.line_rate_bps),

@@ -1,7 +1,7 @@
 //! What to do, in one line, and why in another.
 
 use super::lines::Loss;
-use crate::drop_words::{alpha_name, own_name, setting_name};
+use crate::drop_words::{dynamic_th, own_name, setting_name};
 use crate::numbers::{count, percent, time_unit};
 use dropcast_measure::verdict::{
     Advice, AdviceDecision, Candidate, Check, CheckResult, CheckStatus, Cost, Verdict,
@@ -85,10 +85,8 @@ fn set(verdict: &Verdict, advised: &Candidate, own: &str) -> Vec<String> {
     let Candidate { cost, policy, lost_bytes, now_lost_bytes, gain, .. } = advised;
     let name = match cost {
         Cost::Setting => setting_name(verdict, advised.alpha),
-        Cost::QueueSettings => match alpha_name(verdict, policy.trim_start_matches("dt:alpha=")) {
-            powers if powers.starts_with("dynamic_th") => powers,
-            _ => "an alpha for each queue".to_owned(),
-        },
+        Cost::QueueSettings => dynamic_th(verdict, policy.trim_start_matches("dt:alpha="))
+            .unwrap_or_else(|| "an alpha for each queue".to_owned()),
         Cost::Credence => "Credence with the forest".to_owned(),
         Cost::OtherChip => "LQD".to_owned(),
     };

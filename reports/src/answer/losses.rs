@@ -51,8 +51,7 @@ fn row_of<'a>(verdict: &Verdict, row: &'a AgainstNow, loss: Loss) -> Row<'a> {
     Row {
         of: row,
         cells: [
-            // The setting's name says what it is a setting of.
-            name(verdict, row).replace("Dynamic Thresholds, dynamic_th", "dynamic_th"),
+            name(verdict, row),
             loss.shown(i64::try_from(row.lost_bytes).unwrap_or(i64::MAX)),
             loss.signed(row.against_now_bytes),
             interval.unwrap_or_default(),
@@ -63,10 +62,10 @@ fn row_of<'a>(verdict: &Verdict, row: &'a AgainstNow, loss: Loss) -> Row<'a> {
 
 fn name(verdict: &Verdict, row: &AgainstNow) -> String {
     match (row.needs, row.policy.as_deref()) {
-        (Needs::Nothing, _) => {
-            let own = own_name(verdict);
-            own[..1].to_uppercase() + &own[1..]
+        (Needs::Nothing, _) if verdict.own_policy.is_none() => {
+            "Each switch's own policy".to_owned()
         }
+        (Needs::Nothing, _) => own_name(verdict),
         (Needs::OtherChip, _) => "LQD".to_owned(),
         (Needs::Table, _) => "Credence, this forest".to_owned(),
         (Needs::Labels, _) => "Credence, perfect oracle".to_owned(),

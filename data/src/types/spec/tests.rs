@@ -33,6 +33,8 @@ fn a_description_survives_being_written() {
         ..spec
     };
     assert_eq!((spec.reserved_bytes_of(6), spec.reserved_bytes_of(7)), (0, 3_000));
+    let other = SwitchSpecs::Same(SwitchSpec { dt_alpha: vec![3.0; 2], ..spec.clone() });
+    assert!(other.to_toml().contains("dt_alpha = 3.0"), "3 is no power of two");
     let each = SwitchSpecs::Each(BTreeMap::from([(4, spec)]));
     assert_eq!(SwitchSpecs::from_toml(&each.to_toml()).expect("own output"), each);
     assert_eq!(each.get(3), None);
