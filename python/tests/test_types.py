@@ -1,5 +1,6 @@
 """The types say what the package is."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import dropcast
 needed("mypy")
 
 PACKAGE = Path(dropcast.__file__).parent
+PYTHON = Path(__file__).parent.parent
 
 
 def test_stubs_are_those_of_the_compiled_part():
@@ -63,3 +65,9 @@ def test_the_package_is_typed():
     said = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     assert said.returncode == 0, said.stdout
     assert (PACKAGE / "py.typed").exists()
+
+
+def test_the_package_runs_on_the_oldest_python_it_names():
+    (oldest,) = re.findall(r'^requires-python = ">=(.*)"$', (PYTHON / "pyproject.toml").read_text(), re.MULTILINE)
+    said = subprocess.run(["vermin", f"--target={oldest}-", "--eval-annotations", PACKAGE], capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout

@@ -145,7 +145,7 @@ class BufferEnv(gymnasium.Env[Observation, Action]):
         clipped = np.clip(given, bounds.low, bounds.high)
         observed, counts = self._environment.step(np.exp2(clipped).reshape(-1))
         *numbers, is_over, is_cut = counts
-        info = dict(zip(_COUNTS, numbers, strict=True))
+        info = dict(zip(_COUNTS, numbers))
         reward = -info["flow_ns"] / 1e9
         return self._observation(observed), reward, bool(is_over), bool(is_cut), info
 

@@ -427,7 +427,7 @@ def leave_one_out(
     while waiting:
         _, waiting = ray.wait(waiting)
         report(f"leave one out: {len(paths) - len(waiting)} of {len(paths)} folds")
-    return [Fold(path=path, **made) for path, made in zip(paths, ray.get(pending), strict=True)]
+    return [Fold(path=path, **made) for path, made in zip(paths, ray.get(pending))]
 
 
 @ray.remote(max_restarts=_MOST_RETRIES, max_task_retries=_MOST_RETRIES)
