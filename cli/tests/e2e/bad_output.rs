@@ -26,6 +26,8 @@ fn outputs_that_cannot_be() {
         format!("{report} -o trace.parquet"),
         "simulate --workload small.toml -o small.toml".to_owned(),
         "simulate -o nowhere/events.parquet".to_owned(),
+        "simulate -o events.csv".to_owned(),
+        "collect --events events.parquet -o trace.CSV".to_owned(),
         "run --runs model.json --config small.toml".to_owned(),
         "run --events runs/small/trace.parquet --name small".to_owned(),
     ] {

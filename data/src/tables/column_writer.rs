@@ -20,8 +20,9 @@ use std::sync::Arc;
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns to a file that appears when it is finished: Parquet, or Arrow IPC if the name ends
-/// in `.arrow`, `.feather` or `.ipc`; or an Arrow IPC stream to standard output if it is `-`. Equal
-/// batches give equal bytes: nothing in the file shows when, where or by how many threads it was made.
+/// in `.arrow`, `.feather` or `.ipc`; or an Arrow IPC stream to standard output if it is `-`. Names of
+/// text, such as `.csv`, are refused. Equal batches give equal bytes: nothing in the file shows when,
+/// where or by how many threads it was made.
 pub(crate) struct ColumnWriter {
     file: String,
     schema: SchemaRef,
@@ -42,9 +43,12 @@ pub(crate) fn integer(name: &str, data_type: DataType) -> Field {
 /// Whether what is written to `path` is Arrow IPC. Its metadata stands at its beginning, and it is
 /// written in one pass.
 pub(crate) fn is_arrow(path: &Path) -> bool {
+    path.as_os_str() == "-" || has_extension(path, &["arrow", "feather", "ipc"])
+}
+
+fn has_extension(path: &Path, known: &[&str]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    let has = |known: &str| extension.eq_ignore_ascii_case(known);
-    path.as_os_str() == "-" || ["arrow", "feather", "ipc"].into_iter().any(has)
+    known.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 impl ColumnWriter {
@@ -55,6 +59,13 @@ impl ColumnWriter {
         metadata: Option<(&str, String)>,
     ) -> Result<Self, DataError> {
         let file = shown_output(path);
+        if has_extension(path, &["csv", "json", "jsonl", "tsv", "txt"]) {
+            return Err(DataError::File {
+                file,
+                problem: "cannot hold columns".into(),
+                hint: "name it .parquet or .arrow".into(),
+            });
+        }
         let metadata = metadata.map(|(key, text)| (key.to_owned(), text));
         let schema = Arc::new(Schema::new(columns));
         if !is_arrow(path) {
