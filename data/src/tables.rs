@@ -18,6 +18,7 @@ pub(crate) use batch::BATCH_ROWS;
 pub(crate) use cell::{
     BadCell, BadCells, Cell, excerpt, is_integer, is_text, note_empty, read_column, text_column,
 };
+pub use column_writer::has_extension;
 pub(crate) use column_writer::{ColumnWriter, integer, is_arrow};
 pub(crate) use csv::{CsvRow, CsvRows};
 pub use frame::Frame;

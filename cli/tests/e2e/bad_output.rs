@@ -8,30 +8,28 @@ fn outputs_that_cannot_be() {
     room.write("events.parquet", room.read("runs/small/events.parquet"));
     room.write("trace.parquet", room.read("runs/small/trace.parquet"));
     room.write("model.json", room.read("runs/small/model.json"));
-    let report = "report --model model.json --data trace.parquet";
     let mut transcript = String::new();
     for typed in [
-        "collect --events events.parquet -o nowhere/out.parquet".to_owned(),
-        "collect --events events.parquet -o model.json/out.parquet".to_owned(),
-        "collect --events events.parquet -o runs".to_owned(),
-        "collect --events events.parquet -o ./events.parquet".to_owned(),
-        "collect --events events.parquet --switch runs/small/switch.toml -o runs/small/switch.toml"
-            .to_owned(),
-        "train --data trace.parquet -o nowhere/model.json".to_owned(),
-        "train --data runs/small/trace.parquet trace.parquet -o trace.parquet".to_owned(),
-        "export model.json --target dct -o model.json".to_owned(),
-        "export model.json --target dct -o model.json/tables".to_owned(),
-        format!("{report} -o nowhere/report.txt"),
-        format!("{report} -o model.json"),
-        format!("{report} -o trace.parquet"),
-        "simulate --workload small.toml -o small.toml".to_owned(),
-        "simulate -o nowhere/events.parquet".to_owned(),
-        "simulate -o events.csv".to_owned(),
-        "collect --events events.parquet -o trace.CSV".to_owned(),
-        "run --runs model.json --config small.toml".to_owned(),
-        "run --events runs/small/trace.parquet --name small".to_owned(),
+        "collect --events events.parquet -o nowhere/out.parquet",
+        "collect --events events.parquet -o model.json/out.parquet",
+        "collect --events events.parquet -o runs",
+        "collect --events events.parquet -o ./events.parquet",
+        "collect --events events.parquet --switch runs/small/switch.toml -o runs/small/switch.toml",
+        "train --data trace.parquet -o nowhere/model.json",
+        "train --data runs/small/trace.parquet trace.parquet -o trace.parquet",
+        "export model.json --target dct -o model.json",
+        "export model.json --target dct -o model.json/tables",
+        "report --model model.json --data trace.parquet -o nowhere/report.txt",
+        "report --model model.json --data trace.parquet -o model.json",
+        "report --model model.json --data trace.parquet -o trace.parquet",
+        "simulate --workload small.toml -o small.toml",
+        "simulate -o nowhere/events.parquet",
+        "simulate -o events.csv",
+        "collect --events events.parquet -o trace.CSV",
+        "run --runs model.json --config small.toml",
+        "run --events runs/small/trace.parquet --name small",
     ] {
-        transcript.push_str(&refuse(&room, &typed));
+        transcript.push_str(&refuse(&room, typed));
     }
     insta::assert_snapshot!(transcript);
 }
@@ -48,9 +46,7 @@ fn a_folder_that_may_not_be_written_to() {
     };
     set_mode(0o555);
     // The superuser may write anywhere.
-    if std::fs::write(room.path("closed/x"), "").is_ok()
-        && std::fs::write(room.path("closed/y"), "").is_ok()
-    {
+    if std::fs::write(room.path("closed/y"), "").is_ok() {
         skipped("this user may write to a folder without write permission");
         return;
     }

@@ -20,9 +20,8 @@ use std::sync::Arc;
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// Writes columns to a file that appears when it is finished: Parquet, or Arrow IPC if the name ends
-/// in `.arrow`, `.feather` or `.ipc`; or an Arrow IPC stream to standard output if it is `-`. Names of
-/// text, such as `.csv`, are refused. Equal batches give equal bytes: nothing in the file shows when,
-/// where or by how many threads it was made.
+/// in `.arrow`, `.feather` or `.ipc`; or an Arrow IPC stream to standard output if it is `-`. Equal
+/// batches give equal bytes: nothing in the file shows when, where or by how many threads it was made.
 pub(crate) struct ColumnWriter {
     file: String,
     schema: SchemaRef,
@@ -46,9 +45,9 @@ pub(crate) fn is_arrow(path: &Path) -> bool {
     path.as_os_str() == "-" || has_extension(path, &["arrow", "feather", "ipc"])
 }
 
-fn has_extension(path: &Path, known: &[&str]) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    known.iter().any(|known| extension.eq_ignore_ascii_case(known))
+/// Whether a name ends in one of these, in capitals or not.
+pub fn has_extension(path: &Path, known: &[&str]) -> bool {
+    path.extension().is_some_and(|has| known.iter().any(|known| has.eq_ignore_ascii_case(known)))
 }
 
 impl ColumnWriter {
@@ -60,34 +59,31 @@ impl ColumnWriter {
     ) -> Result<Self, DataError> {
         let file = shown_output(path);
         if has_extension(path, &["csv", "json", "jsonl", "tsv", "txt"]) {
-            return Err(DataError::File {
-                file,
-                problem: "cannot hold columns".into(),
-                hint: "name it .parquet or .arrow".into(),
-            });
+            return Err(DataError::file(
+                &file,
+                "cannot hold columns",
+                "name it .parquet or .arrow",
+            ));
         }
-        let metadata = metadata.map(|(key, text)| (key.to_owned(), text));
         let schema = Arc::new(Schema::new(columns));
         if !is_arrow(path) {
-            let options = ArrowWriterOptions::new()
-                .with_properties(properties())
-                .with_skip_arrow_metadata(true);
+            let options = ArrowWriterOptions::new().with_properties(properties());
+            let options = options.with_skip_arrow_metadata(true);
             let target = AtomicFile::create(path)?;
-            let writer =
-                ArrowWriter::try_new_with_options(target, SchemaRef::clone(&schema), options);
-            let writer = writer.map_err(DataError::writing(&file))?;
+            let writer = ArrowWriter::try_new_with_options(target, Arc::clone(&schema), options)
+                .map_err(DataError::writing(&file))?;
             let mut writer = ColumnWriter { file, schema, sink: Sink::Parquet(Box::new(writer)) };
-            metadata.into_iter().for_each(|(key, text)| writer.footer(&key, text));
+            metadata.into_iter().for_each(|(key, text)| writer.footer(key, text));
             return Ok(writer);
         }
-        let described = (*schema).clone().with_metadata(metadata.into_iter().collect());
-        let schema = Arc::new(described);
+        let metadata = metadata.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+        let schema = Arc::new((*schema).clone().with_metadata(metadata));
         let sink = if path.as_os_str() == "-" {
-            StreamWriter::try_new(BufWriter::new(stdout()), &schema)
-                .map(|writer| Sink::ArrowStream(Box::new(writer)))
+            StreamWriter::try_new_buffered(stdout(), &schema).map(Box::new).map(Sink::ArrowStream)
         } else {
             FileWriter::try_new(AtomicFile::create(path)?, &schema)
-                .map(|writer| Sink::ArrowFile(Box::new(writer)))
+                .map(Box::new)
+                .map(Sink::ArrowFile)
         };
         let sink = sink.map_err(ParquetError::from).map_err(DataError::writing(&file))?;
         Ok(ColumnWriter { file, schema, sink })
@@ -122,9 +118,7 @@ impl ColumnWriter {
     pub(crate) fn finish(self) -> Result<(), DataError> {
         let file = match self.sink {
             Sink::Parquet(writer) => writer.into_inner().map(Some),
-            Sink::ArrowFile(mut writer) => {
-                writer.finish().and_then(|()| writer.into_inner()).map(Some).map_err(Into::into)
-            }
+            Sink::ArrowFile(writer) => writer.into_inner().map(Some).map_err(Into::into),
             Sink::ArrowStream(mut writer) => {
                 writer.finish().and_then(|()| writer.flush()).map(|()| None).map_err(Into::into)
             }

@@ -3,7 +3,7 @@
 use super::manifest::{MANIFEST, Manifest};
 use crate::PipelineError;
 use alphanumeric_sort::sort_path_slice;
-use dropcast_data::{DataError, is_folder, is_object, list_objects};
+use dropcast_data::{DataError, has_extension, is_folder, is_object, list_objects};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -42,10 +42,7 @@ pub(crate) fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
         files.sort_unstable();
         return Ok(files);
     }
-    let is_trace = |path: &PathBuf| {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-        ["parquet", "arrow", "feather", "ipc"].contains(&extension)
-    };
+    let is_trace = |path: &PathBuf| has_extension(path, &["parquet", "arrow", "feather", "ipc"]);
     let files: Vec<PathBuf> =
         groups(folder)?.into_iter().flat_map(|group| group.files).filter(is_trace).collect();
     if files.is_empty() {
