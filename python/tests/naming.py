@@ -15,12 +15,12 @@ They are the command's options; ``help(dropcast.train)`` says what each does. Th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, Union
 
 #: Names, or a text with commas between them.
-Names = str | Iterable[str]
+Names = Union[str, Iterable[str]]
 #: Numbers, or a text with commas between them.
-Numbers = str | int | Iterable[int]
+Numbers = Union[str, int, Iterable[int]]
 '''
 
 #: Types that the classifier of scikit-learn has in place of the command's, for its own names too.

@@ -63,7 +63,7 @@ def test_the_same_seed_is_the_same_episode():
     first, again, other = random(3), random(3), random(4)
     assert len(first) > 20
     assert str(first) == str(again) != str(other)
-    assert all(np.array_equal(a[0], b[0]) for a, b in zip(first, again, strict=True))
+    assert all(np.array_equal(a[0], b[0]) for a, b in zip(first, again))
 
 
 def test_unseeded_episodes_follow_from_the_last_seed():

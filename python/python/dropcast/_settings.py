@@ -9,12 +9,14 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from dropcast import _dropcast
 from dropcast.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: A file or a folder.
+Path = Union[str, os.PathLike[str]]
 
 
 @cache

@@ -5,7 +5,6 @@ Needs Gymnasium, the extra ``gym`` of the wheel. ``gymnasium.make("dropcast.envs
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcast import _dropcast
-from dropcast._settings import described, whole
+from dropcast._settings import Path, described, whole
 from dropcast.errors import InputError
 
 try:
@@ -21,7 +20,6 @@ try:
 except ImportError as error:
     raise ImportError("dropcast.envs needs Gymnasium; pip install gymnasium") from error
 
-Path = str | os.PathLike[str]
 Observation = npt.NDArray[np.float32]
 Action = npt.NDArray[np.float32]
 

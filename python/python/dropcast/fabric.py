@@ -11,6 +11,7 @@ from dropcast import _dropcast
 from dropcast._described import Described
 from dropcast._progress import Bar
 from dropcast._settings import (
+    Path,
     as_arguments,
     as_list,
     commands,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
         RefineSettings,
         ReproduceSettings,
     )
-
-Path = str | os.PathLike[str]
 
 
 class Comparison:

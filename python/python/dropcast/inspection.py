@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dropcast import _dropcast
 from dropcast._described import Described
 from dropcast._progress import Bar
-from dropcast._settings import as_list, reading_of
+from dropcast._settings import Path, as_list, reading_of
 from dropcast.errors import InputError
 from dropcast.models import Model, model_of
-
-Path = str | os.PathLike[str]
 
 
 def inspect(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dropcast import _dropcast
 from dropcast._described import Described
 from dropcast._progress import Bar
-from dropcast._settings import as_list, is_path, whole
+from dropcast._settings import Path, as_list, is_path, whole
 from dropcast.errors import InputError, NotVerifiedError
 from dropcast.traces import Trace
 
@@ -33,7 +33,7 @@ class Model:
         self.cross_validation: dict[str, Any] | None = None
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
+    def load(cls, path: Path) -> Model:
         """Reads a ``model.json``."""
         return cls(_dropcast.Model.load(os.fspath(path)))
 
@@ -46,7 +46,7 @@ class Model:
         """The text of its ``model.json`` (docs/model.md), the same that the command writes."""
         return self._model.to_json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Path) -> None:
         """Writes a ``model.json``. The file appears whole or not at all."""
         _dropcast.write_file(os.fspath(path), self.to_json().encode())
 
@@ -103,9 +103,9 @@ class Model:
     def export(
         self,
         target: str | list[str],
-        output: str | os.PathLike[str] | None = None,
+        output: Path | None = None,
         *,
-        switch: str | os.PathLike[str] | None = None,
+        switch: Path | None = None,
     ) -> list[str] | dict[str, bytes]:
         """Writes the files of targets into the folder ``output``, and returns their paths. Without
         ``output`` returns the files' contents by name. ``switch`` as of ``dropcast export``."""
@@ -185,7 +185,7 @@ class Model:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{table}"
 
 
-def model_of(model: Model | str | os.PathLike[str]) -> Model:
+def model_of(model: Model | Path) -> Model:
     """A model, or the one in a file."""
     return model if isinstance(model, Model) else Model.load(model)
 

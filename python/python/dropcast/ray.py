@@ -24,14 +24,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from dropcast import _dropcast
 from dropcast._described import Described
-from dropcast._settings import takes_settings_of
+from dropcast._settings import Path, takes_settings_of
 from dropcast.errors import InputError
 from dropcast.fabric import map as find_where_it_pays
 from dropcast.fabric import refine_by, simulate, simulate_share
@@ -71,7 +71,7 @@ _MOST_RETRIES = 10
 #: Tasks depend on their arguments alone, so Ray may run them again.
 _TASK: dict[str, Any] = {"num_cpus": 1, "max_retries": _MOST_RETRIES, "scheduling_strategy": "SPREAD"}
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Paths = Union[Path, Iterable[Path]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Trained:
     #: By step: what was asked, seconds, bytes of the question and of the merged answer.
     steps: list[dict[str, Any]]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: Path) -> None:
         """Writes ``model.json``. The file appears whole or not at all."""
         _dropcast.write_file(os.fspath(path), self.model_json.encode())
 
@@ -174,9 +174,9 @@ def train(
 
 def collect(
     events: Paths | Mapping[str, Paths],
-    output: str | os.PathLike[str],
+    output: Path,
     *,
-    switch: str | os.PathLike[str] | None = None,
+    switch: Path | None = None,
     columns: Iterable[str] = (),
     time_unit: str | None = None,
     skip_bad_rows: bool = False,
@@ -236,8 +236,8 @@ def collect(
 
 
 def sweep(
-    config: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    config: Path,
+    output: Path,
     *,
     tasks: int | None = None,
     threads: int = 1,
@@ -272,10 +272,10 @@ def sweep(
 
 
 def map(
-    config: str | os.PathLike[str] | Mapping[str, Any],
-    output: str | os.PathLike[str] | None = None,
+    config: Path | Mapping[str, Any],
+    output: Path | None = None,
     *,
-    keep: str | os.PathLike[str] | None = None,
+    keep: Path | None = None,
     parts: int | None = None,
     progress: bool | Callable[[str], None] = True,
 ) -> Any:
@@ -288,9 +288,9 @@ def map(
 
 
 def experiment(
-    config: str | os.PathLike[str] | Mapping[str, Any],
+    config: Path | Mapping[str, Any],
     *,
-    keep: str | os.PathLike[str] | None = None,
+    keep: Path | None = None,
     parts: int | None = None,
     progress: bool | Callable[[str], None] = True,
 ) -> Any:
@@ -306,10 +306,10 @@ def refine(
     data: Any = (),
     *,
     model: Any = (),
-    experiment: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    output: str | os.PathLike[str] | None = None,
+    experiment: Path | Mapping[str, Any] | None = None,
+    output: Path | None = None,
     threads: int | None = None,
-    keep: str | os.PathLike[str] | None = None,
+    keep: Path | None = None,
     parts: int | None = None,
     progress: bool | Callable[[str], None] = True,
     **settings: Unpack[RefineSettings],
@@ -359,9 +359,9 @@ def _simulate_share(job: str, part: str) -> str:
 
 def _simulated(
     what: str,
-    config: str | os.PathLike[str] | Mapping[str, Any],
-    output: str | os.PathLike[str] | None,
-    keep: str | os.PathLike[str] | None,
+    config: Path | Mapping[str, Any],
+    output: Path | None,
+    keep: Path | None,
     parts: int | None,
     progress: bool | Callable[[str], None],
 ) -> Any:
@@ -610,7 +610,7 @@ def _reporter(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
     return lambda line: None
 
 
-def _everywhere(path: str | os.PathLike[str]) -> str:
+def _everywhere(path: Path) -> str:
     """A path that means the same to every process: workers may be elsewhere in the tree."""
     return os.fspath(path) if _dropcast.is_object(path) else os.path.abspath(path)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dropcast import _dropcast
 from dropcast._progress import Bar
 from dropcast._settings import (
+    Path,
     as_arguments,
     as_list,
     default,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
         CollectSettings,
         TrainSettings,
     )
-
-Path = str | os.PathLike[str]
 
 
 @takes_settings_of("collect")

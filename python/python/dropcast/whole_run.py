@@ -8,12 +8,10 @@ from typing import Any
 
 from dropcast import _dropcast
 from dropcast._progress import Bar
-from dropcast._settings import as_arguments, as_list, reading_of, whole
+from dropcast._settings import Path, as_arguments, as_list, reading_of, whole
 from dropcast.models import Model
 from dropcast.stages import Report
 from dropcast.traces import Trace
-
-Path = str | os.PathLike[str]
 
 
 class Run:
