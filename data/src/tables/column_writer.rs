@@ -61,7 +61,7 @@ impl ColumnWriter {
         if has_extension(path, &["csv", "json", "jsonl", "tsv", "txt"]) {
             return Err(DataError::file(
                 &file,
-                "cannot hold columns",
+                "cannot be written as text",
                 "name it .parquet or .arrow",
             ));
         }
